@@ -1,0 +1,251 @@
+//! A call before and after repair.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How generation ended, as far as the caller knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// Nothing is known: a text with unclosed containers counts as cut.
+    #[default]
+    Unknown,
+    /// The model had finished (`stop`, `tool_calls`, or the format's own closing marker).
+    Complete,
+    /// Generation ended by length or by a filter: only a strict, valid text is a call.
+    Cut,
+}
+
+impl Finish {
+    /// Reads the `finish_reason` or `stop_reason` of a provider; unknown words are
+    /// [`Finish::Unknown`].
+    pub fn from_reason(reason: &str) -> Self {
+        match reason {
+            "stop" | "tool_calls" | "tool_use" | "function_call" | "end_turn" | "eos" => {
+                Self::Complete
+            }
+            "length" | "max_tokens" | "content_filter" | "MAX_TOKENS" | "model_length" => Self::Cut,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// What the model wrote: a tool name and the text of its arguments.
+///
+/// ```
+/// use repair_core::RawCall;
+/// let raw = RawCall::new("read_file", r#"{"path": "a.txt"}"#).with_id("call_1");
+/// assert_eq!(raw.name(), "read_file");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawCall<'a> {
+    pub(crate) id: Option<String>,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) arguments: Option<Cow<'a, str>>,
+    pub(crate) finish: Finish,
+}
+
+impl<'a> RawCall<'a> {
+    /// A call with its arguments as the model wrote them.
+    pub fn new(name: impl Into<Cow<'a, str>>, arguments: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            id: None,
+            name: name.into(),
+            arguments: Some(arguments.into()),
+            finish: Finish::Unknown,
+        }
+    }
+
+    /// A call whose arguments are absent.
+    pub fn without_arguments(name: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            id: None,
+            name: name.into(),
+            arguments: None,
+            finish: Finish::Unknown,
+        }
+    }
+
+    /// A call whose arguments a client has already parsed. Their text is the compact
+    /// serialisation of the value.
+    pub fn from_value(name: impl Into<Cow<'a, str>>, arguments: &Value) -> Self {
+        Self::new(name, arguments.to_string())
+    }
+
+    /// Sets the provider's id of the call.
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Sets how generation ended.
+    pub fn with_finish(mut self, finish: Finish) -> Self {
+        self.finish = finish;
+        self
+    }
+
+    /// The provider's id of the call, if it has one.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The name as emitted.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text of the arguments as emitted; `None` if they are absent.
+    pub fn arguments(&self) -> Option<&str> {
+        self.arguments.as_deref()
+    }
+
+    /// How generation ended.
+    pub fn finish(&self) -> Finish {
+        self.finish
+    }
+
+    /// The same call with owned texts.
+    pub fn into_owned(self) -> RawCall<'static> {
+        RawCall {
+            id: self.id,
+            name: Cow::Owned(self.name.into_owned()),
+            arguments: self.arguments.map(|text| Cow::Owned(text.into_owned())),
+            finish: self.finish,
+        }
+    }
+}
+
+/// The arguments of a call that may run: an exact JSON text, and a lazy view of it as a value.
+#[derive(Clone)]
+pub struct Arguments<'a> {
+    text: Cow<'a, str>,
+    value: OnceLock<Value>,
+}
+
+impl<'a> Arguments<'a> {
+    /// `text` must be a strict JSON object.
+    pub(crate) fn new(text: Cow<'a, str>) -> Self {
+        Self {
+            text,
+            value: OnceLock::new(),
+        }
+    }
+
+    /// The exact JSON text, with the model's own spelling wherever nothing was fixed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The arguments as a value, parsed on first use. Numbers beyond the range of `serde_json`
+    /// (`1e400`, integers of more than 64 bits) keep their exact form only in [`Self::text`]:
+    /// here they are the nearest finite double.
+    pub fn value(&self) -> &Value {
+        self.value.get_or_init(|| crate::json::to_value(&self.text))
+    }
+
+    /// The value, without a copy if it was read before.
+    pub fn into_value(self) -> Value {
+        match self.value.into_inner() {
+            Some(value) => value,
+            None => crate::json::to_value(&self.text),
+        }
+    }
+
+    /// The arguments as a type of the host.
+    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(&self.text)
+    }
+
+    pub(crate) fn into_owned(self) -> Arguments<'static> {
+        Arguments {
+            text: Cow::Owned(self.text.into_owned()),
+            value: self.value,
+        }
+    }
+}
+
+impl fmt::Debug for Arguments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Arguments").field(&self.text).finish()
+    }
+}
+
+impl PartialEq for Arguments<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Arguments<'_> {}
+
+impl Serialize for Arguments<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Arguments<'static> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if crate::json::is_strict_object(&text) {
+            Ok(Arguments::new(Cow::Owned(text)))
+        } else {
+            Err(serde::de::Error::custom(
+                "arguments must be the text of a JSON object",
+            ))
+        }
+    }
+}
+
+/// A call that may run: a resolved tool name, and arguments that validate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Call<'a> {
+    pub(crate) id: Option<String>,
+    pub(crate) tool: String,
+    pub(crate) emitted_name: Cow<'a, str>,
+    pub(crate) arguments: Arguments<'a>,
+    pub(crate) unvalidated: bool,
+}
+
+impl Call<'_> {
+    /// The provider's id of the call, if it has one.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The name of the tool in the tool set: the only name for permission, budgets and events.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// The name that the model wrote, for the record.
+    pub fn emitted_name(&self) -> &str {
+        &self.emitted_name
+    }
+
+    /// The arguments.
+    pub fn arguments(&self) -> &Arguments<'_> {
+        &self.arguments
+    }
+
+    /// Whether the tool's schema did not compile, so that nothing but "a JSON object" was checked.
+    pub fn is_unvalidated(&self) -> bool {
+        self.unvalidated
+    }
+
+    /// The same call with owned texts.
+    pub fn into_owned(self) -> Call<'static> {
+        Call {
+            id: self.id,
+            tool: self.tool,
+            emitted_name: Cow::Owned(self.emitted_name.into_owned()),
+            arguments: self.arguments.into_owned(),
+            unvalidated: self.unvalidated,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What was changed, and how it is shown.
+
+use serde::{Deserialize, Serialize};
+
+use crate::rule::{Loss, Risk, Rule, Stage};
+
+/// One change that was made to a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Fix {
+    /// The rule's identifier.
+    pub rule: String,
+    /// The step it belongs to.
+    pub stage: Stage,
+    /// Where: a JSON Pointer into the repaired arguments; empty for the whole, and for names.
+    pub path: String,
+    /// Where in the emitted arguments text, in bytes; for fixes of the text only.
+    pub offset: Option<usize>,
+    /// What stood there, at most 120 characters.
+    pub before: String,
+    /// What stands there now, at most 120 characters.
+    pub after: String,
+    /// How sure it is.
+    pub risk: Risk,
+    /// What it took or added, if anything.
+    pub loss: Option<Loss>,
+    /// What was wrong and what is right, in one sentence.
+    pub sentence: String,
+}
+
+impl Fix {
+    /// A fix of `rule` with excerpts of what stood there and what stands there now.
+    pub fn new(rule: &Rule, path: impl Into<String>, before: &str, after: &str) -> Self {
+        Self {
+            rule: rule.id.to_owned(),
+            stage: rule.stage,
+            path: path.into(),
+            offset: None,
+            before: excerpt(before),
+            after: excerpt(after),
+            risk: rule.risk,
+            loss: rule.loss,
+            sentence: rule.summary.to_owned(),
+        }
+    }
+
+    /// The same fix at a byte offset of the emitted text.
+    pub fn at_offset(mut self, offset: usize) -> Self {
+        self.offset = Some(offset);
+        self
+    }
+
+    /// The same fix with another risk.
+    pub fn with_risk(mut self, risk: Risk) -> Self {
+        self.risk = risk;
+        self
+    }
+}
+
+/// Longest excerpt in a fix or a message, in characters.
+pub(crate) const EXCERPT: usize = 120;
+
+/// `text`, or its two ends around an ellipsis where it is longer than [`EXCERPT`].
+pub(crate) fn excerpt(text: &str) -> String {
+    if text.len() <= EXCERPT || text.chars().nth(EXCERPT).is_none() {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(EXCERPT - 21).collect();
+    let mut tail: Vec<char> = text.chars().rev().take(20).collect();
+    tail.reverse();
+    format!("{head}…{}", tail.into_iter().collect::<String>())
+}

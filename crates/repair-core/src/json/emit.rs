@@ -1,0 +1,129 @@
+//! The writer: the text of a document after repairs, with every byte outside them kept.
+
+use super::arena::{INSERTED, KEY_SIDE, SYNTHETIC};
+use super::{Arena, Buffer, Kind, Node, NodeId};
+
+/// The text of the document under `root`. Untouched parts keep their spelling and white space;
+/// what repairs put in is compact.
+pub(crate) fn emit(arena: &Arena<'_>, root: NodeId) -> String {
+    let originals = Originals::of(arena);
+    let mut out = String::with_capacity(arena.source().len() + 64);
+    write_value(arena, &originals, root, &mut out);
+    out
+}
+
+/// Where changed nodes stood before any change.
+struct Originals(Vec<(NodeId, Node)>);
+
+impl Originals {
+    fn of(arena: &Arena<'_>) -> Self {
+        let mut first: Vec<_> = arena.log().to_vec();
+        // A stable sort: the first entry of a node is the oldest.
+        first.sort_by_key(|(id, _)| *id);
+        first.dedup_by_key(|(id, _)| *id);
+        Self(first)
+    }
+
+    fn node(&self, arena: &Arena<'_>, id: NodeId) -> Node {
+        match self.0.binary_search_by_key(&id, |(id, _)| *id) {
+            Ok(at) => self
+                .0
+                .get(at)
+                .map_or_else(|| arena.node(id), |(_, node)| *node),
+            Err(_) => arena.node(id),
+        }
+    }
+}
+
+fn write_value(arena: &Arena<'_>, originals: &Originals, id: NodeId, out: &mut String) {
+    let node = arena.node(id);
+    if !node.kind.is_container() || node.first == super::NONE {
+        out.push_str(arena.token(id));
+    } else if node.has(SYNTHETIC) {
+        write_compact(arena, originals, id, out);
+    } else {
+        write_patched(arena, originals, id, out);
+    }
+}
+
+/// A container that a repair made.
+fn write_compact(arena: &Arena<'_>, originals: &Originals, id: NodeId, out: &mut String) {
+    let (opener, closer) = brackets(arena.node(id).kind);
+    out.push(opener);
+    for (index, child) in arena.children(id).enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_key(arena, child, out);
+        write_value(arena, originals, child, out);
+    }
+    out.push(closer);
+}
+
+fn write_key(arena: &Arena<'_>, child: NodeId, out: &mut String) {
+    let key = arena.key_token(child);
+    if !key.is_empty() {
+        out.push_str(key);
+        out.push(':');
+    }
+}
+
+/// A container with a text of its own. Each child that stays brings the gap before it (comma and
+/// white space); the first one brings the gap after the opener.
+fn write_patched(arena: &Arena<'_>, originals: &Originals, id: NodeId, out: &mut String) {
+    let node = arena.node(id);
+    let buffer = arena.buffer(id);
+    let (opener, closer) = brackets(node.kind);
+    out.push(opener);
+    let mut gap_start = node.start + 1;
+    let mut opening_gap = None;
+    let mut written = 0;
+    for child in arena.all_children(id) {
+        let now = arena.node(child);
+        if now.has(INSERTED) {
+            if written > 0 {
+                out.push(',');
+            }
+            write_key(arena, child, out);
+            write_value(arena, originals, child, out);
+            written += 1;
+            continue;
+        }
+        let place = originals.node(arena, child);
+        let piece_start = if place.key_end > place.key_start {
+            place.key_start
+        } else {
+            place.start
+        };
+        let gap = arena.slice(buffer, gap_start, piece_start);
+        let opening = *opening_gap.get_or_insert(gap);
+        gap_start = place.end;
+        if now.has(super::arena::DROPPED) {
+            continue;
+        }
+        out.push_str(if written == 0 { opening } else { gap });
+        if place.key_end > place.key_start {
+            let key_buffer = if place.has(KEY_SIDE) {
+                Buffer::Side
+            } else {
+                Buffer::Source
+            };
+            out.push_str(arena.key_token(child));
+            out.push_str(arena.slice(key_buffer, place.key_end, place.start));
+        }
+        write_value(arena, originals, child, out);
+        written += 1;
+    }
+    if written > 0 {
+        out.push_str(arena.slice(buffer, gap_start, node.end.saturating_sub(1)));
+    }
+    out.push(closer);
+}
+
+fn brackets(kind: Kind) -> (char, char) {
+    if kind == Kind::Array {
+        ('[', ']')
+    } else {
+        ('{', '}')
+    }
+}

@@ -1,0 +1,64 @@
+//! Fast steps over bytes that both readers take.
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// Nonzero where a byte of `word` is zero.
+fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGHS
+}
+
+/// Index of the first quote, backslash or control character at or after `from`; the length of
+/// the text if there is none. Eight bytes a step.
+pub(crate) fn string_stop(bytes: &[u8], from: usize) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    let mut chunks = rest.chunks_exact(8);
+    let mut at = from;
+    for chunk in &mut chunks {
+        let word = u64::from_le_bytes(<[u8; 8]>::try_from(chunk).unwrap_or_default());
+        let quote = zero_bytes(word ^ (ONES * u64::from(b'"')));
+        let backslash = zero_bytes(word ^ (ONES * u64::from(b'\\')));
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let hit = quote | backslash | control;
+        if hit != 0 {
+            return at + (hit.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let tail = chunks
+        .remainder()
+        .iter()
+        .position(|byte| is_string_stop(*byte));
+    tail.map_or(bytes.len(), |offset| at + offset)
+}
+
+fn is_string_stop(byte: u8) -> bool {
+    byte == b'"' || byte == b'\\' || byte < 0x20
+}
+
+/// Index of the first byte at or after `from` that is not JSON white space.
+pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_first_stop_wherever_it_stands() {
+        for stop in [b'"', b'\\', 0x00, 0x1f, b'\n'] {
+            for at in 0..40 {
+                let mut bytes = vec![b'x'; 40];
+                bytes[at] = stop;
+                assert_eq!(string_stop(&bytes, 0), at, "stop {stop} at {at}");
+            }
+        }
+        let text = "é\u{7f}\u{80}\u{ff}日本語 no stop here at all";
+        assert_eq!(string_stop(text.as_bytes(), 0), text.len());
+    }
+}

@@ -1,0 +1,383 @@
+//! The strict reader: RFC 8259 and nothing else, into the arena, without recursion.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::arena::{Duplicate, ESCAPED, KEY_ESCAPED, KEY_SIDE, SIDE};
+use super::{Arena, Buffer, Kind, NONE, Node, NodeId, scan, string};
+
+/// Why a text is not strict JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StrictError {
+    /// Not JSON from this byte on.
+    Syntax(usize),
+    /// Containers nest deeper than allowed.
+    TooDeep(usize),
+}
+
+impl<'a> Arena<'a> {
+    /// Reads `text`; returns the arena and its root. Linear in the text.
+    pub(crate) fn read(
+        text: Cow<'a, str>,
+        max_depth: usize,
+    ) -> Result<(Self, NodeId), StrictError> {
+        let mut arena = Self::over(text);
+        let root = arena.read_source(max_depth)?;
+        Ok((arena, root))
+    }
+
+    /// Reads the whole source again, into the same storage.
+    fn read_source(&mut self, max_depth: usize) -> Result<NodeId, StrictError> {
+        let source = std::mem::take(&mut self.source);
+        let result = Reader::new(self, &source, 0, Buffer::Source).run(max_depth);
+        self.source = source;
+        result
+    }
+
+    /// Reads bytes `start..end` of the side buffer as a document of their own, to be put into this
+    /// one by a repair.
+    pub(crate) fn read_side(
+        &mut self,
+        start: u32,
+        end: u32,
+        max_depth: usize,
+    ) -> Result<NodeId, StrictError> {
+        let side = std::mem::take(&mut self.side);
+        let nodes = self.nodes.len();
+        let duplicates = self.duplicates.len();
+        let text = side.get(start as usize..end as usize).unwrap_or_default();
+        let result = Reader::new(self, text, start, Buffer::Side).run(max_depth);
+        if result.is_err() {
+            self.nodes.truncate(nodes);
+            self.duplicates.truncate(duplicates);
+        }
+        self.side = side;
+        result
+    }
+}
+
+/// An open container and its last child.
+struct Open {
+    id: NodeId,
+    last: NodeId,
+    is_object: bool,
+}
+
+struct Reader<'r, 'a> {
+    arena: &'r mut Arena<'a>,
+    text: &'r str,
+    bytes: &'r [u8],
+    at: usize,
+    /// Where the text stands in its buffer.
+    base: u32,
+    value_flags: u8,
+    key_flags: u8,
+    open: Vec<Open>,
+    /// The key of the value that is read next.
+    key: (u32, u32, u8),
+}
+
+impl<'r, 'a> Reader<'r, 'a> {
+    fn new(arena: &'r mut Arena<'a>, text: &'r str, base: u32, buffer: Buffer) -> Self {
+        let (value_flags, key_flags) = match buffer {
+            Buffer::Source => (0, 0),
+            Buffer::Side => (SIDE, KEY_SIDE),
+        };
+        Self {
+            arena,
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            base,
+            value_flags,
+            key_flags,
+            open: Vec::new(),
+            key: (0, 0, 0),
+        }
+    }
+
+    fn run(mut self, max_depth: usize) -> Result<NodeId, StrictError> {
+        let root = NodeId::try_from(self.arena.nodes.len()).unwrap_or(NONE);
+        self.at = scan::skip_space(self.bytes, self.at);
+        loop {
+            if self.value()? {
+                if self.open.len() > max_depth {
+                    return Err(StrictError::TooDeep(self.at));
+                }
+                continue;
+            }
+            while self.after_value()? {}
+            if self.open.is_empty() {
+                break;
+            }
+        }
+        if self.at == self.bytes.len() {
+            Ok(root)
+        } else {
+            self.fail()
+        }
+    }
+
+    fn fail<T>(&self) -> Result<T, StrictError> {
+        Err(StrictError::Syntax(self.at))
+    }
+
+    fn peek(&self) -> u8 {
+        self.bytes.get(self.at).copied().unwrap_or(0)
+    }
+
+    fn place(&self, at: usize) -> u32 {
+        self.base + u32::try_from(at).unwrap_or(u32::MAX)
+    }
+
+    /// Reads one value, or the opening of a container that is not empty; true for the latter.
+    fn value(&mut self) -> Result<bool, StrictError> {
+        let start = self.at;
+        let (kind, flags) = match self.peek() {
+            b'"' => (Kind::String, if self.string()? { ESCAPED } else { 0 }),
+            b'{' => return self.container(Kind::Object, b'}'),
+            b'[' => return self.container(Kind::Array, b']'),
+            b't' => (self.literal("true", Kind::True)?, 0),
+            b'f' => (self.literal("false", Kind::False)?, 0),
+            b'n' => (self.literal("null", Kind::Null)?, 0),
+            b'-' | b'0'..=b'9' => {
+                self.number()?;
+                (Kind::Number, 0)
+            }
+            _ => return self.fail(),
+        };
+        self.push(kind, start, self.at, flags);
+        Ok(false)
+    }
+
+    /// Steps over what follows a value; true if that closed a container, whose own follow-up is
+    /// next.
+    fn after_value(&mut self) -> Result<bool, StrictError> {
+        self.at = scan::skip_space(self.bytes, self.at);
+        let Some(open) = self.open.last() else {
+            return Ok(false);
+        };
+        match (self.peek(), open.is_object) {
+            (b',', is_object) => {
+                self.at = scan::skip_space(self.bytes, self.at + 1);
+                if is_object {
+                    self.member_key()?;
+                }
+                Ok(false)
+            }
+            (b'}', true) | (b']', false) => {
+                self.at += 1;
+                self.close();
+                Ok(true)
+            }
+            _ => self.fail(),
+        }
+    }
+
+    fn container(&mut self, kind: Kind, closer: u8) -> Result<bool, StrictError> {
+        let start = self.at;
+        self.at = scan::skip_space(self.bytes, self.at + 1);
+        if self.peek() == closer {
+            self.at += 1;
+            self.push(kind, start, self.at, 0);
+            return Ok(false);
+        }
+        let id = self.push(kind, start, start, 0);
+        self.open.push(Open {
+            id,
+            last: NONE,
+            is_object: kind == Kind::Object,
+        });
+        if kind == Kind::Object {
+            self.member_key()?;
+        }
+        Ok(true)
+    }
+
+    fn close(&mut self) {
+        let end = self.place(self.at);
+        if let Some(open) = self.open.pop() {
+            let node = self.arena.node(open.id);
+            self.arena.write(open.id, Node { end, ..node });
+            if open.is_object {
+                find_duplicates(self.arena, self.text, self.base, open.id);
+            }
+        }
+    }
+
+    fn push(&mut self, kind: Kind, start: usize, end: usize, flags: u8) -> NodeId {
+        let (key_start, key_end, key_flags) = std::mem::take(&mut self.key);
+        let (start, end) = (self.place(start), self.place(end));
+        let flags = flags | self.value_flags | key_flags;
+        let id = self.arena.push(Node {
+            start,
+            end,
+            key_start,
+            key_end,
+            next: NONE,
+            first: NONE,
+            len: 0,
+            kind,
+            flags,
+        });
+        if let Some(open) = self.open.last_mut() {
+            let parent = self.arena.node(open.id);
+            let first = if open.last == NONE { id } else { parent.first };
+            self.arena.write(
+                open.id,
+                Node {
+                    first,
+                    len: parent.len + 1,
+                    ..parent
+                },
+            );
+            if open.last != NONE {
+                let last = self.arena.node(open.last);
+                self.arena.write(open.last, Node { next: id, ..last });
+            }
+            open.last = id;
+        }
+        id
+    }
+
+    fn member_key(&mut self) -> Result<(), StrictError> {
+        let start = self.at;
+        if self.peek() != b'"' {
+            return self.fail();
+        }
+        let escaped = self.string()?;
+        let flags = self.key_flags | if escaped { KEY_ESCAPED } else { 0 };
+        self.key = (self.place(start), self.place(self.at), flags);
+        self.at = scan::skip_space(self.bytes, self.at);
+        if self.peek() != b':' {
+            return self.fail();
+        }
+        self.at = scan::skip_space(self.bytes, self.at + 1);
+        Ok(())
+    }
+
+    /// Steps over a string; true if it holds an escape.
+    fn string(&mut self) -> Result<bool, StrictError> {
+        let mut escaped = false;
+        let mut at = self.at + 1;
+        loop {
+            at = scan::string_stop(self.bytes, at);
+            match self.bytes.get(at) {
+                Some(b'"') => {
+                    self.at = at + 1;
+                    return Ok(escaped);
+                }
+                Some(b'\\') => {
+                    escaped = true;
+                    self.at = at;
+                    at += self.escape(at)?;
+                }
+                _ => {
+                    self.at = at;
+                    return self.fail();
+                }
+            }
+        }
+    }
+
+    /// The length of the escape at `at`; a lone surrogate is not strict.
+    fn escape(&self, at: usize) -> Result<usize, StrictError> {
+        match self.bytes.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
+            Some(b'u') => {
+                let unit = self.text.get(at + 2..).and_then(string::hex4);
+                match unit {
+                    Some(0xD800..=0xDBFF) => {
+                        let low = self
+                            .text
+                            .get(at + 6..)
+                            .and_then(|rest| rest.strip_prefix("\\u"));
+                        match low.and_then(string::hex4) {
+                            Some(0xDC00..=0xDFFF) => Ok(12),
+                            _ => self.fail(),
+                        }
+                    }
+                    None | Some(0xDC00..=0xDFFF) => self.fail(),
+                    Some(_) => Ok(6),
+                }
+            }
+            _ => self.fail(),
+        }
+    }
+
+    fn literal(&mut self, word: &str, kind: Kind) -> Result<Kind, StrictError> {
+        if self
+            .bytes
+            .get(self.at..)
+            .is_some_and(|rest| rest.starts_with(word.as_bytes()))
+        {
+            self.at += word.len();
+            Ok(kind)
+        } else {
+            self.fail()
+        }
+    }
+
+    fn number(&mut self) -> Result<(), StrictError> {
+        match super::number::strict_length(self.bytes.get(self.at..).unwrap_or_default()) {
+            Some(length) => {
+                self.at += length;
+                Ok(())
+            }
+            None => self.fail(),
+        }
+    }
+}
+
+/// Objects up to this many members are compared pair by pair; larger ones through a hash map.
+const PAIRWISE: u32 = 12;
+
+/// Notes members of `object` that share a key. Called when the object closes: all its members
+/// point into `text`.
+fn find_duplicates(arena: &mut Arena<'_>, text: &str, base: u32, object: NodeId) {
+    let key = |node: Node| {
+        let token = text
+            .get((node.key_start - base) as usize..(node.key_end - base) as usize)
+            .unwrap_or_default();
+        let inner = string::unquoted(token);
+        if node.has(KEY_ESCAPED) {
+            string::decode(inner)
+        } else {
+            Cow::Borrowed(inner)
+        }
+    };
+    let mut found = Vec::new();
+    if arena.node(object).len <= PAIRWISE {
+        for later in arena.all_children(object) {
+            let late = arena.node(later);
+            let mut earlier = None;
+            for id in arena.all_children(object).take_while(|id| *id != later) {
+                let early = arena.node(id);
+                let same_length = late.key_end - late.key_start == early.key_end - early.key_start;
+                let escaped = (late.flags | early.flags) & KEY_ESCAPED != 0;
+                if (same_length || escaped) && key(early) == key(late) {
+                    earlier = Some(id);
+                }
+            }
+            if let Some(earlier) = earlier {
+                found.push(Duplicate {
+                    object,
+                    earlier,
+                    later,
+                });
+            }
+        }
+    } else {
+        let mut seen: HashMap<Cow<'_, str>, NodeId> = HashMap::new();
+        for later in arena.all_children(object) {
+            if let Some(earlier) = seen.insert(key(arena.node(later)), later) {
+                found.push(Duplicate {
+                    object,
+                    earlier,
+                    later,
+                });
+            }
+        }
+    }
+    arena.duplicates.extend(found);
+}

@@ -1,0 +1,354 @@
+//! The type tree: what the schema says, in the shape that repairs need.
+//!
+//! A type is either plain (kinds, members, items, constants) or a union of types. References and
+//! `allOf` are resolved away when the tree is made; what it does not model (`not`, `if`,
+//! `dependent…`, `contains`, patterns, ranges) is left to the judge.
+
+use std::collections::HashMap;
+use std::ops::BitOr;
+
+use serde_json::{Map, Value};
+
+use crate::json::Kind;
+
+/// Index of a type in its tree.
+pub(crate) type TypeId = u32;
+
+/// A set of JSON types; integers are told from other numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds(u8);
+
+impl Kinds {
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const NULL: Self = Self(1);
+    pub(crate) const BOOLEAN: Self = Self(2);
+    pub(crate) const INTEGER: Self = Self(4);
+    /// Integers and all other numbers.
+    pub(crate) const NUMBER: Self = Self(4 | 8);
+    pub(crate) const STRING: Self = Self(16);
+    pub(crate) const ARRAY: Self = Self(32);
+    pub(crate) const OBJECT: Self = Self(64);
+    pub(crate) const CONTAINERS: Self = Self(32 | 64);
+    pub(crate) const ANY: Self = Self(127);
+
+    /// The set for a `type` word.
+    pub(crate) fn of_word(word: &str) -> Self {
+        match word {
+            "null" => Self::NULL,
+            "boolean" => Self::BOOLEAN,
+            "integer" => Self::INTEGER,
+            "number" => Self::NUMBER,
+            "string" => Self::STRING,
+            "array" => Self::ARRAY,
+            "object" => Self::OBJECT,
+            _ => Self::NONE,
+        }
+    }
+
+    pub(crate) fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(crate) fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether the sets share a type.
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether everything in `other` is in this set.
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether a node of this kind is in the set; `integral` is asked for numbers only.
+    pub(crate) fn allows(self, kind: Kind, integral: impl FnOnce() -> bool) -> bool {
+        match kind {
+            Kind::Null => self.meets(Self::NULL),
+            Kind::False | Kind::True => self.meets(Self::BOOLEAN),
+            Kind::Number => {
+                self.contains(Self::NUMBER) || (self.meets(Self::INTEGER) && integral())
+            }
+            Kind::String => self.meets(Self::STRING),
+            Kind::Array => self.meets(Self::ARRAY),
+            Kind::Object => self.meets(Self::OBJECT),
+        }
+    }
+
+    /// The words of the set, for messages.
+    pub(crate) fn words(self) -> Vec<&'static str> {
+        let number = if self.contains(Self::NUMBER) {
+            "number"
+        } else {
+            "integer"
+        };
+        [
+            (Self::STRING, "string"),
+            (Self::INTEGER, number),
+            (Self::BOOLEAN, "boolean"),
+            (Self::ARRAY, "array"),
+            (Self::OBJECT, "object"),
+            (Self::NULL, "null"),
+        ]
+        .into_iter()
+        .filter(|(kind, _)| self.meets(*kind))
+        .map(|(_, word)| word)
+        .collect()
+    }
+}
+
+impl BitOr for Kinds {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A declared property.
+#[derive(Clone, Debug)]
+pub(crate) struct Property {
+    pub(crate) name: Box<str>,
+    /// The name as the fold rule compares it.
+    pub(crate) fold: Box<str>,
+    pub(crate) ty: TypeId,
+    pub(crate) required: bool,
+}
+
+/// What may stand under keys or at positions that are not declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Anything.
+    Open,
+    /// Nothing.
+    Closed,
+    /// Values of one type.
+    Typed(TypeId),
+}
+
+/// What the schema says about objects.
+#[derive(Clone, Debug)]
+pub(crate) struct Members {
+    pub(crate) properties: Vec<Property>,
+    index: HashMap<Box<str>, u32>,
+    /// Names that are required but not declared.
+    pub(crate) required_undeclared: Vec<Box<str>>,
+    pub(crate) rest: Rest,
+}
+
+impl Members {
+    pub(crate) fn new(
+        properties: Vec<Property>,
+        required_undeclared: Vec<Box<str>>,
+        rest: Rest,
+    ) -> Self {
+        let index = (0..)
+            .zip(&properties)
+            .map(|(at, property)| (property.name.clone(), at))
+            .collect();
+        Self {
+            properties,
+            index,
+            required_undeclared,
+            rest,
+        }
+    }
+
+    /// The declared property of that name.
+    pub(crate) fn property(&self, name: &str) -> Option<&Property> {
+        let at = *self.index.get(name)?;
+        self.properties.get(at as usize)
+    }
+}
+
+/// What the schema says about arrays.
+#[derive(Clone, Debug)]
+pub(crate) struct Items {
+    pub(crate) prefix: Vec<TypeId>,
+    pub(crate) rest: Rest,
+    pub(crate) min: u64,
+}
+
+impl Items {
+    /// The type at a position; `None` where anything or nothing may stand.
+    pub(crate) fn at(&self, index: usize) -> Option<TypeId> {
+        match (self.prefix.get(index), self.rest) {
+            (Some(ty), _) => Some(*ty),
+            (None, Rest::Typed(ty)) => Some(ty),
+            (None, _) => None,
+        }
+    }
+}
+
+/// One type.
+#[derive(Clone, Debug)]
+pub(crate) struct Type {
+    pub(crate) kinds: Kinds,
+    /// `None` where nothing is said about objects.
+    pub(crate) members: Option<Members>,
+    /// `None` where nothing is said about arrays.
+    pub(crate) items: Option<Items>,
+    /// The values of `enum` or `const`, if there are any.
+    pub(crate) values: Option<Vec<Value>>,
+    /// Not empty for a union, which has all its constraints in its branches.
+    pub(crate) branches: Vec<TypeId>,
+    /// The property that tells the branches apart by a constant, if there is one.
+    pub(crate) discriminator: Option<Box<str>>,
+    pub(crate) default: Option<Value>,
+    /// Keywords about scalars that only the judge decides (`minimum`, `pattern`, …), for feedback.
+    pub(crate) limits: Map<String, Value>,
+}
+
+impl Type {
+    /// A type that accepts anything.
+    pub(crate) fn any() -> Self {
+        Self {
+            kinds: Kinds::ANY,
+            members: None,
+            items: None,
+            values: None,
+            branches: Vec::new(),
+            discriminator: None,
+            default: None,
+            limits: Map::new(),
+        }
+    }
+
+    pub(crate) fn is_union(&self) -> bool {
+        !self.branches.is_empty()
+    }
+
+    pub(crate) fn properties(&self) -> &[Property] {
+        self.members
+            .as_ref()
+            .map_or(&[], |members| &members.properties)
+    }
+
+    /// What may stand under a key that is not declared.
+    pub(crate) fn rest(&self) -> Rest {
+        self.members
+            .as_ref()
+            .map_or(Rest::Open, |members| members.rest)
+    }
+}
+
+/// The compiled schema of one tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    pub(super) types: Vec<Type>,
+}
+
+/// Where a reader stands in the schema; `None` where it says nothing.
+pub(crate) type Place = Option<TypeId>;
+
+impl Tree {
+    /// The type of the arguments.
+    pub(crate) const ROOT: TypeId = 0;
+
+    /// A tree that accepts anything, for tools without a schema.
+    pub(crate) fn any() -> Self {
+        Self {
+            types: vec![Type::any()],
+        }
+    }
+
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "ids come from the compiler of this tree alone"
+    )]
+    pub(crate) fn get(&self, id: TypeId) -> &Type {
+        &self.types[id as usize]
+    }
+
+    /// The plain types that a type stands for: itself, or all the branches below it, each once.
+    pub(crate) fn plain_types(&self, id: TypeId) -> Vec<TypeId> {
+        let mut plain = Vec::new();
+        let mut seen = vec![id];
+        let mut pending = vec![id];
+        while let Some(id) = pending.pop() {
+            let ty = self.get(id);
+            if !ty.is_union() {
+                plain.push(id);
+            }
+            for branch in ty
+                .branches
+                .iter()
+                .rev()
+                .filter(|branch| !seen.contains(branch))
+                .collect::<Vec<_>>()
+            {
+                seen.push(*branch);
+                pending.push(*branch);
+            }
+        }
+        plain
+    }
+
+    /// All the kinds a type allows.
+    pub(crate) fn kinds(&self, id: TypeId) -> Kinds {
+        self.plain_types(id)
+            .iter()
+            .fold(Kinds::NONE, |kinds, id| kinds | self.get(*id).kinds)
+    }
+
+    // ---- what the text reader asks while it goes through a document ----
+
+    /// The place of the member `key`.
+    pub(crate) fn member(&self, place: Place, key: &str) -> Place {
+        self.plain_types(place?).into_iter().find_map(|id| {
+            let members = self.get(id).members.as_ref()?;
+            match (members.property(key), members.rest) {
+                (Some(property), _) => Some(property.ty),
+                (None, Rest::Typed(ty)) => Some(ty),
+                (None, _) => None,
+            }
+        })
+    }
+
+    /// The place of the item at `index`.
+    pub(crate) fn item(&self, place: Place, index: usize) -> Place {
+        self.plain_types(place?)
+            .into_iter()
+            .find_map(|id| self.get(id).items.as_ref()?.at(index))
+    }
+
+    /// Whether `key` is a declared property here.
+    pub(crate) fn declares(&self, place: Place, key: &str) -> bool {
+        self.any_plain(place, |ty| {
+            ty.members
+                .as_ref()
+                .is_some_and(|members| members.property(key).is_some())
+        })
+    }
+
+    /// Whether any property is declared here.
+    pub(crate) fn declares_any(&self, place: Place) -> bool {
+        self.any_plain(place, |ty| !ty.properties().is_empty())
+    }
+
+    /// Whether keys that are not declared may stand here.
+    pub(crate) fn is_open(&self, place: Place) -> bool {
+        place.is_none()
+            || self.any_plain(place, |ty| {
+                ty.kinds.meets(Kinds::OBJECT) && ty.rest() != Rest::Closed
+            })
+    }
+
+    /// The kinds that may stand here.
+    pub(crate) fn kinds_at(&self, place: Place) -> Kinds {
+        place.map_or(Kinds::ANY, |id| self.kinds(id))
+    }
+
+    fn any_plain(&self, place: Place, test: impl Fn(&Type) -> bool) -> bool {
+        place.is_some_and(|id| {
+            self.plain_types(id)
+                .into_iter()
+                .any(|id| test(self.get(id)))
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! The compiled tools of one agent.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::names::Index;
+use crate::schema::{Judge, Tree, compile, normal};
+use crate::spec::ToolSpec;
+
+/// A schema that did not compile. Its tool still works: any strict JSON object passes, flagged as
+/// unvalidated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "tool '{tool}': its schema does not compile, so its arguments are not validated: {problem}"
+)]
+#[non_exhaustive]
+pub struct SchemaProblem {
+    /// The tool's name.
+    pub tool: String,
+    /// What the validator says.
+    pub problem: String,
+}
+
+/// The tools of one agent, compiled: a name index, a validator for each, and the names permitted
+/// now. Cheap to clone; replaced as a whole when the tools change.
+///
+/// ```
+/// use repair_core::{Policy, RawCall, ToolSet, ToolSpec, Verdict};
+/// use serde_json::json;
+/// let search = ToolSpec::new("search", json!({
+///     "type": "object",
+///     "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+///     "required": ["query"]
+/// }));
+/// let (tools, problems) = ToolSet::new([search]);
+/// assert!(problems.is_empty());
+/// let verdict = tools.repair(&RawCall::new("search", r#"{"query": "planets"}"#), &Policy::default());
+/// assert!(matches!(verdict, Verdict::Valid(_)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct ToolSet {
+    pub(crate) inner: Arc<Inner>,
+    permitted: Option<Arc<HashSet<String>>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) index: Index,
+}
+
+/// One compiled tool.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub(crate) spec: ToolSpec,
+    pub(crate) tree: Tree,
+    /// `None` for a tool without a schema, and for one whose schema does not compile.
+    pub(crate) judge: Option<Judge>,
+    pub(crate) is_broken: bool,
+}
+
+impl ToolSet {
+    /// Compiles the tools. Of two tools with the same name the later one counts. Schemas that do
+    /// not compile are reported and disable nothing else.
+    pub fn new(specs: impl IntoIterator<Item = ToolSpec>) -> (Self, Vec<SchemaProblem>) {
+        let mut problems = Vec::new();
+        let mut tools: Vec<Tool> = Vec::new();
+        for spec in specs {
+            let tool = Tool::compile(spec, &mut problems);
+            match tools
+                .iter_mut()
+                .find(|known| known.spec.name() == tool.spec.name())
+            {
+                Some(known) => *known = tool,
+                None => tools.push(tool),
+            }
+        }
+        let index = Index::new(tools.iter().map(|tool| tool.spec.name()), &[]);
+        (
+            Self {
+                inner: Arc::new(Inner { tools, index }),
+                permitted: None,
+            },
+            problems,
+        )
+    }
+
+    /// The same tools, of which only the named ones are permitted now.
+    pub fn with_permitted<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.permitted = Some(Arc::new(names.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// The specs, in the order given.
+    pub fn specs(&self) -> impl ExactSizeIterator<Item = &ToolSpec> {
+        self.inner.tools.iter().map(|tool| &tool.spec)
+    }
+
+    /// Whether a tool is permitted now.
+    pub fn permits(&self, tool: &str) -> bool {
+        self.permitted
+            .as_ref()
+            .is_none_or(|names| names.contains(tool))
+    }
+}
+
+impl Tool {
+    fn compile(spec: ToolSpec, problems: &mut Vec<SchemaProblem>) -> Self {
+        let Some(schema) = spec.schema().map(normal::normalise) else {
+            return Self {
+                spec,
+                tree: Tree::any(),
+                judge: None,
+                is_broken: false,
+            };
+        };
+        match Judge::compile(&schema, false) {
+            Ok(judge) => Self {
+                tree: compile::compile(&schema),
+                spec,
+                judge: Some(judge),
+                is_broken: false,
+            },
+            Err(problem) => {
+                problems.push(SchemaProblem {
+                    tool: spec.name().to_owned(),
+                    problem,
+                });
+                Self {
+                    spec,
+                    tree: Tree::any(),
+                    judge: None,
+                    is_broken: true,
+                }
+            }
+        }
+    }
+}
