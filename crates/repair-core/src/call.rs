@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::fix::Fix;
+
 /// How generation ended, as far as the caller knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -48,6 +50,8 @@ pub struct RawCall<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) arguments: Option<Cow<'a, str>>,
     pub(crate) finish: Finish,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reading: Option<Fix>,
 }
 
 impl<'a> RawCall<'a> {
@@ -58,6 +62,7 @@ impl<'a> RawCall<'a> {
             name: name.into(),
             arguments: Some(arguments.into()),
             finish: Finish::Unknown,
+            reading: None,
         }
     }
 
@@ -68,6 +73,7 @@ impl<'a> RawCall<'a> {
             name: name.into(),
             arguments: None,
             finish: Finish::Unknown,
+            reading: None,
         }
     }
 
@@ -86,6 +92,13 @@ impl<'a> RawCall<'a> {
     /// Sets how generation ended.
     pub fn with_finish(mut self, finish: Finish) -> Self {
         self.finish = finish;
+        self
+    }
+
+    /// Says that the call was read out of a text: `fix` names the syntax and how sure the reading
+    /// is. The verdict counts it among the fixes.
+    pub fn with_reading(mut self, fix: Fix) -> Self {
+        self.reading = Some(fix);
         self
     }
 
@@ -116,6 +129,7 @@ impl<'a> RawCall<'a> {
             name: Cow::Owned(self.name.into_owned()),
             arguments: self.arguments.map(|text| Cow::Owned(text.into_owned())),
             finish: self.finish,
+            reading: self.reading,
         }
     }
 }
