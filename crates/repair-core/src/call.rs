@@ -50,8 +50,8 @@ pub struct RawCall<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) arguments: Option<Cow<'a, str>>,
     pub(crate) finish: Finish,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) reading: Option<Fix>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) readings: Vec<Fix>,
 }
 
 impl<'a> RawCall<'a> {
@@ -62,7 +62,7 @@ impl<'a> RawCall<'a> {
             name: name.into(),
             arguments: Some(arguments.into()),
             finish: Finish::Unknown,
-            reading: None,
+            readings: Vec::new(),
         }
     }
 
@@ -73,7 +73,7 @@ impl<'a> RawCall<'a> {
             name: name.into(),
             arguments: None,
             finish: Finish::Unknown,
-            reading: None,
+            readings: Vec::new(),
         }
     }
 
@@ -98,7 +98,7 @@ impl<'a> RawCall<'a> {
     /// Says that the call was read out of a text: `fix` names the syntax and how sure the reading
     /// is. The verdict counts it among the fixes.
     pub fn with_reading(mut self, fix: Fix) -> Self {
-        self.reading = Some(fix);
+        self.readings.push(fix);
         self
     }
 
@@ -129,7 +129,7 @@ impl<'a> RawCall<'a> {
             name: Cow::Owned(self.name.into_owned()),
             arguments: self.arguments.map(|text| Cow::Owned(text.into_owned())),
             finish: self.finish,
-            reading: self.reading,
+            readings: self.readings,
         }
     }
 }

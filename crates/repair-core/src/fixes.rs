@@ -1,38 +1,242 @@
 //! The fixes of a repaired call, rendered when they are read.
+//!
+//! A call may have a thousand fixes that nobody looks at; a path and two excerpts for each would
+//! cost more than the repair.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::{Edit, Step};
 use crate::fix::Fix;
+use crate::json::arena::{KEY_SIDE, SIDE};
+use crate::json::emit::{Originals, emit_value};
+use crate::json::lenient::TextFix;
+use crate::json::pointer::push_segment;
+use crate::json::{Arena, Buffer, Kind, NodeId};
 
-/// Renders the fixes of a call.
-type Render<'a> = dyn Fn() -> Vec<Fix> + Send + Sync + 'a;
-
-/// The fixes of a repaired call.
+/// The fixes of a repaired call, in the order of the pipeline: reading, name, text, arguments.
+///
+/// They are rendered on first use. Serialises as a list of [`Fix`]es.
 #[derive(Clone, Default)]
 pub struct Fixes<'a> {
+    source: Source<'a>,
     rendered: OnceLock<Vec<Fix>>,
-    marker: std::marker::PhantomData<&'a ()>,
 }
-impl Fixes<'_> {
-    /// x
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Fix> {
-        self.rendered
-            .get()
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-            .iter()
+
+/// What fixes are rendered from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Source<'a> {
+    /// Fixes of the reading and of the name, complete.
+    pub(crate) head: Vec<Fix>,
+    /// Fixes of the text.
+    pub(crate) text: Vec<TextFix>,
+    /// The emitted arguments text, where fixes of the text refer to it.
+    pub(crate) emitted: std::borrow::Cow<'a, str>,
+    /// The document with the steps applied.
+    pub(crate) arena: Arena<'a>,
+    pub(crate) root: NodeId,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl<'a> Fixes<'a> {
+    pub(crate) fn new(source: Source<'a>) -> Self {
+        Self {
+            source,
+            rendered: OnceLock::new(),
+        }
     }
-    /// x
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.iter().len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The fixes.
+    pub fn iter(&self) -> std::slice::Iter<'_, Fix> {
+        self.rendered.get_or_init(|| self.source.render()).iter()
+    }
+
+    /// The same with owned texts.
     pub fn into_owned(self) -> Fixes<'static> {
+        let source = match self.rendered.get() {
+            Some(_) => Source::default(),
+            None => self.source.into_owned(),
+        };
         Fixes {
+            source,
             rendered: self.rendered,
-            marker: std::marker::PhantomData,
         }
     }
 }
+
+impl<'f> IntoIterator for &'f Fixes<'_> {
+    type Item = &'f Fix;
+    type IntoIter = std::slice::Iter<'f, Fix>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl fmt::Debug for Fixes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
+}
+
+impl Serialize for Fixes<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Fixes<'static> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fixes = Vec::deserialize(deserializer)?;
+        Ok(Fixes {
+            source: Source::default(),
+            rendered: OnceLock::from(fixes),
+        })
+    }
+}
+
+impl Source<'_> {
+    fn into_owned(self) -> Source<'static> {
+        Source {
+            head: self.head,
+            text: self.text,
+            emitted: self.emitted.into_owned().into(),
+            arena: self.arena.into_owned(),
+            root: self.root,
+            steps: self.steps,
+        }
+    }
+
+    pub(crate) fn render(&self) -> Vec<Fix> {
+        let mut fixes = self.head.clone();
+        fixes.extend(
+            self.text
+                .iter()
+                .map(|fix| render_text_fix(fix, &self.emitted, self.arena.source())),
+        );
+        if self.steps.is_empty() {
+            return fixes;
+        }
+        let paths = self.paths();
+        let originals = Originals::of(&self.arena);
+        fixes.extend(
+            self.steps
+                .iter()
+                .map(|step| self.render_step(*step, &originals, &paths)),
+        );
+        fixes
+    }
+
+    fn render_step(
+        &self,
+        step: Step,
+        originals: &Originals,
+        paths: &HashMap<NodeId, String>,
+    ) -> Fix {
+        let arena = &self.arena;
+        let node = target(step.edit);
+        let original = originals.node(arena, node);
+        let value = |from: u32| {
+            arena.slice(
+                if original.has(SIDE) {
+                    Buffer::Side
+                } else {
+                    Buffer::Source
+                },
+                from,
+                original.end,
+            )
+        };
+        let key = || {
+            arena.slice(
+                if original.has(KEY_SIDE) {
+                    Buffer::Side
+                } else {
+                    Buffer::Source
+                },
+                original.key_start,
+                original.key_end,
+            )
+        };
+        let (before, after) = match step.edit {
+            Edit::Content { .. } => (value(original.start), emit_value(arena, node)),
+            Edit::Drop { .. } => (value(original.key_start), String::new()),
+            Edit::Rename { .. } => (key(), arena.key_token(node).to_owned()),
+            Edit::Insert { .. } => ("", emit_value(arena, node)),
+        };
+        let path = paths.get(&node).map_or("", String::as_str);
+        Fix::new(step.rule, path, before, &after).with_risk(step.risk)
+    }
+
+    /// The path of every node that a step changed.
+    fn paths(&self) -> HashMap<NodeId, String> {
+        let wanted: std::collections::HashSet<NodeId> =
+            self.steps.iter().map(|step| target(step.edit)).collect();
+        let mut paths = HashMap::new();
+        self.collect_paths(self.root, &mut String::new(), &wanted, &mut paths);
+        paths
+    }
+
+    fn collect_paths(
+        &self,
+        id: NodeId,
+        path: &mut String,
+        wanted: &std::collections::HashSet<NodeId>,
+        paths: &mut HashMap<NodeId, String>,
+    ) {
+        if wanted.contains(&id) {
+            paths.insert(id, path.clone());
+        }
+        let arena = &self.arena;
+        let node = arena.node(id);
+        if !node.kind.is_container() {
+            return;
+        }
+        for (index, child) in arena.all_children(id).enumerate() {
+            let length = path.len();
+            match node.kind {
+                Kind::Object => push_segment(path, &arena.key(child)),
+                _ => push_segment(path, &index.to_string()),
+            }
+            self.collect_paths(child, path, wanted, paths);
+            path.truncate(length);
+        }
+    }
+}
+
+/// The node that an edit is about.
+fn target(edit: Edit) -> NodeId {
+    match edit {
+        Edit::Content { node, .. } => node,
+        Edit::Drop { member, .. } | Edit::Rename { member, .. } => member,
+        Edit::Insert { value, .. } => value,
+    }
+}
+
+/// Renders a fix of the text. Its place is an offset: the text had no paths yet.
+pub(crate) fn render_text_fix(fix: &TextFix, emitted: &str, strict: &str) -> Fix {
+    let cut =
+        |text: &str, range: &Range<usize>| text.get(range.clone()).unwrap_or_default().to_owned();
+    Fix::new(
+        fix.rule,
+        "",
+        &cut(emitted, &fix.before),
+        &cut(strict, &fix.after),
+    )
+    .with_risk(fix.risk)
+    .at_offset(fix.before.start)
 }

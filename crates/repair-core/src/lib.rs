@@ -4,18 +4,25 @@
 //! raw call, tools and policy always give the same verdict.
 #![deny(clippy::disallowed_methods)]
 
+mod arguments;
+mod bare;
 mod call;
+mod feedback;
 mod fix;
 mod fixes;
 mod json;
 mod names;
+mod pipeline;
 mod policy;
 mod rule;
 mod schema;
 mod spec;
+mod split;
 mod toolset;
 mod verdict;
+mod words;
 
+pub use bare::{BadSchema, JsonRepair, repair_json};
 pub use call::{Arguments, Call, Finish, RawCall};
 pub use fix::Fix;
 pub use fixes::Fixes;
@@ -26,3 +33,14 @@ pub use toolset::{SchemaProblem, ToolSet};
 pub use verdict::{
     ArgumentError, Candidate, ExpectedParameters, Origin, Reason, Rejected, Repaired, Verdict,
 };
+
+/// All rules, in the order of the pipeline: what each does, how sure it is, what it costs.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let tables = [
+        names::RULES,
+        json::lenient::RULES,
+        split::RULES,
+        arguments::rules::ALL,
+    ];
+    tables.into_iter().flatten().copied()
+}

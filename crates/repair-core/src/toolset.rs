@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::arguments::Target;
 use crate::names::Index;
 use crate::schema::{Judge, Tree, compile, normal};
 use crate::spec::ToolSpec;
@@ -105,18 +106,27 @@ impl ToolSet {
 }
 
 impl Tool {
+    /// What the arguments must satisfy.
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target {
+            tree: &self.tree,
+            judge: self.judge.as_ref(),
+            is_arguments: true,
+        }
+    }
+
     fn compile(spec: ToolSpec, problems: &mut Vec<SchemaProblem>) -> Self {
         let Some(schema) = spec.schema().map(normal::normalise) else {
             return Self {
                 spec,
-                tree: Tree::any(),
+                tree: Tree::any_object(),
                 judge: None,
                 is_broken: false,
             };
         };
         match Judge::compile(&schema, false) {
             Ok(judge) => Self {
-                tree: compile::compile(&schema),
+                tree: compile::compile(&schema).with_object_root(),
                 spec,
                 judge: Some(judge),
                 is_broken: false,
@@ -128,7 +138,7 @@ impl Tool {
                 });
                 Self {
                     spec,
-                    tree: Tree::any(),
+                    tree: Tree::any_object(),
                     judge: None,
                     is_broken: true,
                 }

@@ -12,11 +12,18 @@ pub(crate) fn emit(arena: &Arena<'_>, root: NodeId) -> String {
     out
 }
 
+/// The text of one value as it stands after repairs.
+pub(crate) fn emit_value(arena: &Arena<'_>, id: NodeId) -> String {
+    let mut out = String::new();
+    write_value(arena, &Originals::of(arena), id, &mut out);
+    out
+}
+
 /// Where changed nodes stood before any change.
-struct Originals(Vec<(NodeId, Node)>);
+pub(crate) struct Originals(Vec<(NodeId, Node)>);
 
 impl Originals {
-    fn of(arena: &Arena<'_>) -> Self {
+    pub(crate) fn of(arena: &Arena<'_>) -> Self {
         let mut first: Vec<_> = arena.log().to_vec();
         // A stable sort: the first entry of a node is the oldest.
         first.sort_by_key(|(id, _)| *id);
@@ -24,7 +31,7 @@ impl Originals {
         Self(first)
     }
 
-    fn node(&self, arena: &Arena<'_>, id: NodeId) -> Node {
+    pub(crate) fn node(&self, arena: &Arena<'_>, id: NodeId) -> Node {
         match self.0.binary_search_by_key(&id, |(id, _)| *id) {
             Ok(at) => self
                 .0

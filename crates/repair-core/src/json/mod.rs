@@ -5,6 +5,7 @@ pub(crate) mod emit;
 pub(crate) mod equal;
 pub(crate) mod lenient;
 pub(crate) mod number;
+pub(crate) mod pointer;
 pub(crate) mod scan;
 pub(crate) mod strict;
 pub(crate) mod string;

@@ -138,6 +138,72 @@ pub(crate) fn written_out(token: &str) -> Option<String> {
     text.parse::<i64>().ok().map(|_| text)
 }
 
+/// A number in another spelling than JSON's.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Respelled {
+    /// The strict spelling.
+    pub(crate) text: String,
+    /// It had leading zeros, and as an octal number it would be another one.
+    pub(crate) is_octal_like: bool,
+}
+
+/// Reads `+5`, `.5`, `5.`, `007` and everything strict; nothing else.
+pub(crate) fn respelled(text: &str) -> Option<Respelled> {
+    let (sign, unsigned) = match text.as_bytes().first()? {
+        b'-' => ("-", text.get(1..)?),
+        b'+' => ("", text.get(1..)?),
+        _ => ("", text),
+    };
+    let whole_end = unsigned
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(unsigned.len());
+    let (whole, tail) = unsigned.split_at(whole_end);
+    let trimmed = whole.trim_start_matches('0');
+    let had_zeros = whole.len() > 1 && trimmed.len() < whole.len();
+    let (fraction, exponent) = match tail.find(['e', 'E']) {
+        Some(at) => tail.split_at(at),
+        None => (tail, ""),
+    };
+    if whole.is_empty() && fraction.len() < 2 {
+        return None;
+    }
+    let whole = if trimmed.is_empty() { "0" } else { trimmed };
+    let fraction = if fraction == "." { "" } else { fraction };
+    let text = format!("{sign}{whole}{fraction}{exponent}");
+    let is_octal_like = had_zeros && tail.is_empty() && trimmed.len() > 1;
+    is_strict(&text).then_some(Respelled {
+        text,
+        is_octal_like,
+    })
+}
+
+/// `1,234,567.8` without its commas.
+pub(crate) fn without_thousands(text: &str) -> Option<String> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let whole = unsigned.split('.').next()?;
+    let mut groups = whole.split(',');
+    let first = groups.next()?;
+    let rest: Vec<&str> = groups.collect();
+    let is_grouped = (1..=3).contains(&first.len())
+        && !rest.is_empty()
+        && rest.iter().all(|group| group.len() == 3);
+    let plain = text.replace(',', "");
+    (is_grouped && is_strict(&plain)).then_some(plain)
+}
+
+/// The number before a unit: `5 kg`, `30%`.
+pub(crate) fn without_unit(text: &str) -> Option<String> {
+    let end = strict_length(text.as_bytes())?;
+    let (token, unit) = text.split_at(end);
+    let unit = unit.trim_start();
+    let is_unit = !unit.is_empty()
+        && unit.len() <= 12
+        && unit
+            .chars()
+            .all(|c| c.is_alphabetic() || "%°$€/".contains(c));
+    is_unit.then(|| token.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +257,34 @@ mod tests {
             assert!(!equal(a, b), "{a} {b}");
             assert_ne!(canonical(a), canonical(b));
         }
+    }
+
+    #[test]
+    fn other_spellings() {
+        let read = |text| respelled(text).map(|number| (number.text, number.is_octal_like));
+        for (text, want) in [
+            ("+5", "5"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("007", "7"),
+            ("0", "0"),
+            ("-0.50", "-0.50"),
+            ("1e5", "1e5"),
+        ] {
+            assert_eq!(read(text), Some((want.to_owned(), false)), "{text}");
+        }
+        assert_eq!(read("010"), Some(("10".to_owned(), true)));
+        for bad in ["", "+", ".", "-", "1 2", "0x1", "5kg", "1_0", "--1", "+-1"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert_eq!(
+            without_thousands("1,234,567.8").as_deref(),
+            Some("1234567.8")
+        );
+        assert_eq!(without_thousands("1,2"), None);
+        assert_eq!(without_unit("5 kg").as_deref(), Some("5"));
+        assert_eq!(without_unit("5"), None);
+        assert_eq!(without_unit("12:30"), None);
     }
 
     #[test]

@@ -57,9 +57,7 @@ pub(crate) fn compile(schema: &Value) -> Tree {
             *slot = ty;
         }
     }
-    let mut tree = Tree {
-        types: compiler.types,
-    };
+    let mut tree = Tree::new(compiler.types);
     find_discriminators(&mut tree);
     tree
 }
@@ -551,7 +549,7 @@ mod tests {
 
     fn root(schema: &Value) -> (Tree, Type) {
         let tree = compile(schema);
-        let root = tree.get(Tree::ROOT).clone();
+        let root = tree.get(tree.root()).clone();
         (tree, root)
     }
 
@@ -613,7 +611,7 @@ mod tests {
                 "{schema}: {} types",
                 tree.types.len()
             );
-            tree.plain_types(Tree::ROOT);
+            tree.plain_types(tree.root());
         }
     }
 }

@@ -29,6 +29,7 @@ impl Kinds {
     pub(crate) const ARRAY: Self = Self(32);
     pub(crate) const OBJECT: Self = Self(64);
     pub(crate) const CONTAINERS: Self = Self(32 | 64);
+    pub(crate) const SCALARS: Self = Self(1 | 2 | 4 | 8 | 16);
     pub(crate) const ANY: Self = Self(127);
 
     /// The set for a `type` word.
@@ -161,8 +162,13 @@ impl Members {
 
     /// The declared property of that name.
     pub(crate) fn property(&self, name: &str) -> Option<&Property> {
-        let at = *self.index.get(name)?;
-        self.properties.get(at as usize)
+        self.position(name).map(|(_, property)| property)
+    }
+
+    /// The declared property of that name, and its position.
+    pub(crate) fn position(&self, name: &str) -> Option<(usize, &Property)> {
+        let at = *self.index.get(name)? as usize;
+        self.properties.get(at).map(|property| (at, property))
     }
 }
 
@@ -241,20 +247,52 @@ impl Type {
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub(super) types: Vec<Type>,
+    root: TypeId,
 }
 
 /// Where a reader stands in the schema; `None` where it says nothing.
 pub(crate) type Place = Option<TypeId>;
 
 impl Tree {
-    /// The type of the arguments.
-    pub(crate) const ROOT: TypeId = 0;
+    /// A tree of these types, the first of which is the root.
+    pub(super) fn new(types: Vec<Type>) -> Self {
+        Self { types, root: 0 }
+    }
 
-    /// A tree that accepts anything, for tools without a schema.
-    pub(crate) fn any() -> Self {
-        Self {
-            types: vec![Type::any()],
+    /// A tree that accepts any object, for tools without a schema.
+    pub(crate) fn any_object() -> Self {
+        Self::new(vec![Type::any()]).with_object_root()
+    }
+
+    /// The type of the whole document.
+    pub(crate) fn root(&self) -> TypeId {
+        self.root
+    }
+
+    /// The same tree with objects only at its root: arguments are always an object, even where
+    /// the schema does not say so. References to the root keep their meaning.
+    pub(crate) fn with_object_root(mut self) -> Self {
+        let plain = self.plain_types(self.root);
+        let mut branches = Vec::new();
+        for id in plain {
+            let mut branch = self.get(id).clone();
+            branch.kinds = branch.kinds.intersection(Kinds::OBJECT);
+            branches.push(self.push(branch));
         }
+        self.root = match branches.as_slice() {
+            [only] => *only,
+            _ => {
+                let union = self.get(self.root).clone();
+                self.push(Type { branches, ..union })
+            }
+        };
+        self
+    }
+
+    fn push(&mut self, ty: Type) -> TypeId {
+        let id = TypeId::try_from(self.types.len()).unwrap_or(self.root);
+        self.types.push(ty);
+        id
     }
 
     #[allow(

@@ -1,0 +1,13 @@
+//! Arguments against the schema: a costed walk proposes, the judge decides.
+
+mod explain;
+mod object;
+mod plan;
+pub(crate) mod rules;
+mod search;
+mod solver;
+mod value;
+
+pub(crate) use explain::explain;
+pub(crate) use plan::{Edit, Step};
+pub(crate) use search::{Found, Proposal, Target, search};

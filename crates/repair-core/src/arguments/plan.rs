@@ -1,0 +1,224 @@
+//! Edits, and plans that share their parts.
+
+use crate::json::{Arena, NodeId};
+use crate::rule::{Risk, Rule};
+
+/// A change of the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edit {
+    /// The node gets the content of another one.
+    Content { node: NodeId, with: NodeId },
+    /// The member is left out.
+    Drop { object: NodeId, member: NodeId },
+    /// The member gets the key that the string node `key` holds.
+    Rename { member: NodeId, key: NodeId },
+    /// The value is added under the key that the string node `key` holds.
+    Insert {
+        object: NodeId,
+        key: NodeId,
+        value: NodeId,
+    },
+}
+
+impl Edit {
+    /// Makes the change.
+    pub(crate) fn apply(self, arena: &mut Arena<'_>) {
+        match self {
+            Self::Content { node, with } => arena.set_content(node, with),
+            Self::Drop { object, member } => arena.drop_member(object, member),
+            Self::Rename { member, key } => {
+                let key = arena.string(key).into_owned();
+                arena.rename(member, &key);
+            }
+            Self::Insert { object, key, value } => {
+                let key = arena.string(key).into_owned();
+                arena.insert(object, &key, value);
+            }
+        }
+    }
+}
+
+/// An edit and the rule that proposes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) rule: &'static Rule,
+    /// The rule's risk, or a higher one.
+    pub(crate) risk: Risk,
+    pub(crate) edit: Edit,
+}
+
+impl Step {
+    pub(crate) fn new(rule: &'static Rule, edit: Edit) -> Self {
+        Self {
+            rule,
+            risk: rule.risk,
+            edit,
+        }
+    }
+}
+
+/// Index of a plan in its store.
+pub(crate) type PlanId = u32;
+
+/// A sequence of steps as a tree, so that joining two costs nothing.
+#[derive(Clone, Copy, Debug)]
+enum Plan {
+    Nothing,
+    Step(Step),
+    Join(PlanId, PlanId),
+}
+
+/// All plans of one search.
+#[derive(Debug)]
+pub(crate) struct Plans(Vec<Plan>);
+
+impl Plans {
+    /// The plan without steps.
+    pub(crate) const NOTHING: PlanId = 0;
+
+    pub(crate) fn new() -> Self {
+        Self(vec![Plan::Nothing])
+    }
+
+    fn push(&mut self, plan: Plan) -> PlanId {
+        let id = PlanId::try_from(self.0.len()).unwrap_or(Self::NOTHING);
+        self.0.push(plan);
+        id
+    }
+
+    pub(crate) fn step(&mut self, step: Step) -> PlanId {
+        self.push(Plan::Step(step))
+    }
+
+    /// `first`, then `second`.
+    pub(crate) fn join(&mut self, first: PlanId, second: PlanId) -> PlanId {
+        match (first, second) {
+            (Self::NOTHING, plan) | (plan, Self::NOTHING) => plan,
+            (first, second) => self.push(Plan::Join(first, second)),
+        }
+    }
+
+    /// The steps of a plan, in order.
+    pub(crate) fn steps(&self, id: PlanId) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut pending = vec![id];
+        while let Some(id) = pending.pop() {
+            match self.0.get(id as usize) {
+                Some(Plan::Step(step)) => steps.push(*step),
+                Some(Plan::Join(first, second)) => pending.extend([*second, *first]),
+                Some(Plan::Nothing) | None => {}
+            }
+        }
+        steps
+    }
+}
+
+/// A way to make a value fit a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Solution {
+    pub(crate) cost: u32,
+    pub(crate) plan: PlanId,
+}
+
+impl Solution {
+    /// The value fits as it is.
+    pub(crate) const FITS: Self = Self {
+        cost: 0,
+        plan: Plans::NOTHING,
+    };
+}
+
+/// How many solutions of one value are kept.
+const KEPT: usize = 4;
+
+/// Solutions of one value, cheapest first. None where no rule helps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Solutions {
+    best: Option<Solution>,
+    others: Vec<Solution>,
+}
+
+impl Solutions {
+    pub(crate) fn fits() -> Self {
+        Self {
+            best: Some(Solution::FITS),
+            others: Vec::new(),
+        }
+    }
+
+    pub(crate) fn none() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn best(&self) -> Option<Solution> {
+        self.best
+    }
+
+    pub(crate) fn is_fit(&self) -> bool {
+        self.best.is_some_and(|best| best.cost == 0)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Solution> + '_ {
+        self.best.into_iter().chain(self.others.iter().copied())
+    }
+
+    /// Adds a solution in its place; of equal ones the earlier stays first.
+    pub(crate) fn add(&mut self, solution: Solution) {
+        let Some(best) = self.best else {
+            self.best = Some(solution);
+            return;
+        };
+        if solution.cost < best.cost {
+            self.others.insert(0, best);
+            self.best = Some(solution);
+        } else {
+            let at = self
+                .others
+                .partition_point(|other| other.cost <= solution.cost);
+            self.others.insert(at, solution);
+        }
+        self.others.truncate(KEPT - 1);
+    }
+
+    pub(crate) fn add_all(&mut self, solutions: &Self) {
+        for solution in solutions.iter() {
+            self.add(solution);
+        }
+    }
+
+    /// Every combination of a solution of `self` with one of `next`, the cheapest ones.
+    pub(crate) fn and(&self, next: &Self, plans: &mut Plans) -> Self {
+        let mut both = Self::none();
+        for first in self.iter() {
+            for second in next.iter() {
+                let cost = first.cost.saturating_add(second.cost);
+                both.add(Solution {
+                    cost,
+                    plan: plans.join(first.plan, second.plan),
+                });
+            }
+        }
+        both
+    }
+
+    /// The same solutions with one more step at their end.
+    pub(crate) fn then(&self, step: Step, plans: &mut Plans) -> Self {
+        let cost = step_cost(step);
+        let plan = plans.step(step);
+        let last = Self {
+            best: Some(Solution { cost, plan }),
+            others: Vec::new(),
+        };
+        self.and(&last, plans)
+    }
+}
+
+/// What a step costs: its rule's price, raised into the band of its risk.
+fn step_cost(step: Step) -> u32 {
+    let band = match step.risk {
+        Risk::Lossless => 0,
+        Risk::Inferred => 10,
+        Risk::Guess => 100,
+    };
+    step.rule.cost.max(band)
+}

@@ -1,0 +1,254 @@
+//! The walk: for each value and type, the cheapest ways to make the one fit the other.
+//!
+//! Bottom-up and memoised, so that nested unions cost no more than their size. A value that fits
+//! is never looked at by a rule.
+
+use std::collections::HashMap;
+
+use super::plan::{Edit, Plans, Solutions, Step};
+use super::rules::{self, VALUE_RULES};
+use super::value::{Fault, folded_choice, is_allowed_value};
+use crate::json::{Arena, Kind, NodeId, number};
+use crate::policy::Policy;
+use crate::rule::{Risk, Rule};
+use crate::schema::tree::{Kinds, Rest, Tree, Type, TypeId};
+
+/// Where a value stands, which decides what an empty one means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Slot {
+    /// The arguments themselves.
+    Root,
+    /// A required property.
+    Required,
+    /// An optional property.
+    Optional,
+    /// An item of this array.
+    Item(NodeId),
+    /// A member of a typed dictionary.
+    Entry,
+}
+
+/// How many changes of shape may be stacked on one value.
+const MAX_PROPOSALS: u32 = 4;
+
+/// The state of one search.
+pub(crate) struct Solver<'s, 't, 'a> {
+    pub(crate) arena: &'s mut Arena<'a>,
+    pub(crate) tree: &'t Tree,
+    pub(super) plans: Plans,
+    policy: &'t Policy,
+    memo: HashMap<(NodeId, TypeId, Slot), Solutions>,
+    proposals: u32,
+    steps_left: usize,
+}
+
+impl<'s, 't, 'a> Solver<'s, 't, 'a> {
+    pub(super) fn new(arena: &'s mut Arena<'a>, tree: &'t Tree, policy: &'t Policy) -> Self {
+        let steps_left = policy
+            .limits()
+            .steps
+            .saturating_add(arena.len().saturating_mul(4));
+        Self {
+            arena,
+            tree,
+            plans: Plans::new(),
+            policy,
+            memo: HashMap::new(),
+            proposals: 0,
+            steps_left,
+        }
+    }
+
+    /// Whether the step limit ended the search early.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.steps_left == 0
+    }
+
+    /// Whether the policy leaves a rule on.
+    pub(super) fn uses(&self, rule: &Rule) -> bool {
+        self.policy.risk_of(rule, rule.risk).is_some()
+    }
+
+    /// The ways to make a node fit a type.
+    pub(super) fn solve(&mut self, node: NodeId, ty: TypeId, slot: Slot) -> Solutions {
+        if self.steps_left == 0 {
+            return Solutions::none();
+        }
+        self.steps_left -= 1;
+        let tree = self.tree;
+        let resolved = tree.get(ty);
+        if !self.arena.node(node).kind.is_container() && !resolved.is_union() {
+            return self.solve_plain(node, ty, resolved, slot);
+        }
+        let key = (node, ty, slot);
+        if let Some(known) = self.memo.get(&key) {
+            return known.clone();
+        }
+        let solutions = if resolved.is_union() {
+            self.solve_union(node, resolved, slot)
+        } else {
+            self.solve_plain(node, ty, resolved, slot)
+        };
+        self.memo.insert(key, solutions.clone());
+        solutions
+    }
+
+    fn solve_union(&mut self, node: NodeId, union: &'t Type, slot: Slot) -> Solutions {
+        let mut all = Solutions::none();
+        for branch in self.branches(node, union) {
+            let solutions = self.solve(node, branch, slot);
+            if solutions.is_fit() {
+                return solutions;
+            }
+            all.add_all(&solutions);
+        }
+        all
+    }
+
+    /// The branches of a union that a value can mean: the one its discriminator names, or all.
+    fn branches(&self, node: NodeId, union: &'t Type) -> Vec<TypeId> {
+        let named = union.discriminator.as_deref().and_then(|name| {
+            let member = (self.arena.node(node).kind == Kind::Object)
+                .then(|| self.arena.member(node, name))??;
+            let matches = |ty: &TypeId| {
+                let property = self
+                    .tree
+                    .get(*ty)
+                    .members
+                    .as_ref()
+                    .and_then(|members| members.property(name));
+                property.is_some_and(|property| {
+                    let constants = self.tree.get(property.ty);
+                    is_allowed_value(self.arena, member, constants)
+                        || (self.arena.node(member).kind == Kind::String
+                            && folded_choice(constants, &self.arena.string(member)).is_some())
+                })
+            };
+            let named: Vec<_> = union.branches.iter().copied().filter(matches).collect();
+            (named.len() == 1).then_some(named)
+        });
+        named.unwrap_or_else(|| union.branches.clone())
+    }
+
+    fn solve_plain(
+        &mut self,
+        node: NodeId,
+        ty: TypeId,
+        resolved: &'t Type,
+        slot: Slot,
+    ) -> Solutions {
+        let kind = self.arena.node(node).kind;
+        let integral = || number::is_integral(self.arena.token(node));
+        let mut solutions = Solutions::none();
+        if resolved.kinds.allows(kind, integral) && is_allowed_value(self.arena, node, resolved) {
+            solutions = match kind {
+                Kind::Object => self.solve_object(node, resolved),
+                Kind::Array => self.solve_array(node, resolved),
+                Kind::Number => self.solve_number(node, resolved),
+                _ => Solutions::fits(),
+            };
+        }
+        if solutions
+            .best()
+            .is_none_or(|best| best.cost > rules::INTEGRAL_FLOAT.cost)
+        {
+            self.propose(Fault { node, ty, slot }, resolved, &mut solutions);
+        }
+        solutions
+    }
+
+    /// A number that fits; hosts with typed integers want `5.0` as `5`.
+    fn solve_number(&mut self, node: NodeId, ty: &Type) -> Solutions {
+        let token = self.arena.token(node);
+        let is_whole = self.policy.integral_floats() && !ty.kinds.contains(Kinds::NUMBER);
+        let written = number::written_out(token).filter(|written| is_whole && written != token);
+        let Some(written) = written else {
+            return Solutions::fits();
+        };
+        let with = self.arena.new_scalar(Kind::Number, &written);
+        match self.step(&rules::INTEGRAL_FLOAT, Edit::Content { node, with }) {
+            Some(step) => Solutions::fits().then(step, &mut self.plans),
+            None => Solutions::fits(),
+        }
+    }
+
+    /// Lets every value rule say what the value could mean.
+    fn propose(&mut self, fault: Fault, resolved: &Type, solutions: &mut Solutions) {
+        if self.proposals >= MAX_PROPOSALS {
+            return;
+        }
+        let from = kinds_of(self.arena.node(fault.node).kind);
+        for entry in VALUE_RULES {
+            if !entry.from.meets(from) || !entry.to.meets(resolved.kinds) || !self.uses(entry.rule)
+            {
+                continue;
+            }
+            let Some(proposed) = (entry.propose)(self, fault) else {
+                continue;
+            };
+            self.proposals += 1;
+            let inner = self.solve(proposed.node, fault.ty, fault.slot);
+            self.proposals -= 1;
+            let step = Step {
+                rule: entry.rule,
+                risk: entry.rule.risk.max(proposed.risk),
+                edit: Edit::Content {
+                    node: fault.node,
+                    with: proposed.node,
+                },
+            };
+            solutions.add_all(&inner.then(step, &mut self.plans));
+        }
+    }
+
+    fn solve_array(&mut self, node: NodeId, ty: &'t Type) -> Solutions {
+        let Some(items) = &ty.items else {
+            return Solutions::fits();
+        };
+        let children: Vec<NodeId> = self.arena.children(node).collect();
+        if items.rest == Rest::Closed && children.len() > items.prefix.len() {
+            return Solutions::none();
+        }
+        let mut all = Solutions::fits();
+        for (index, child) in children.into_iter().enumerate() {
+            let Some(item) = items.at(index) else {
+                continue;
+            };
+            let solutions = self.solve(child, item, Slot::Item(node));
+            if solutions.is_fit() {
+                continue;
+            }
+            all = all.and(&solutions, &mut self.plans);
+            if all.best().is_none() {
+                break;
+            }
+        }
+        all
+    }
+
+    /// The rule's step, unless the policy switched it off.
+    pub(super) fn step(&self, rule: &'static Rule, edit: Edit) -> Option<Step> {
+        self.uses(rule).then(|| Step::new(rule, edit))
+    }
+
+    /// Whether the cheapest way is at most this risky, by its cost.
+    pub(super) fn is_cheap(solutions: &Solutions, risk: Risk) -> bool {
+        let limit = match risk {
+            Risk::Lossless => 10,
+            Risk::Inferred => 100,
+            Risk::Guess => u32::MAX,
+        };
+        solutions.best().is_some_and(|best| best.cost < limit)
+    }
+}
+
+fn kinds_of(kind: Kind) -> Kinds {
+    match kind {
+        Kind::Null => Kinds::NULL,
+        Kind::False | Kind::True => Kinds::BOOLEAN,
+        Kind::Number => Kinds::NUMBER,
+        Kind::String => Kinds::STRING,
+        Kind::Array => Kinds::ARRAY,
+        Kind::Object => Kinds::OBJECT,
+    }
+}

@@ -1,0 +1,504 @@
+//! Proposals for one value that does not fit its type.
+//!
+//! A proposal is a new node without a place. Whether it fits is for the solver to find out, so
+//! these functions only say what the value could mean.
+
+use std::borrow::Cow;
+
+use super::solver::{Slot, Solver};
+use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, equal, lenient, number};
+use crate::names;
+use crate::rule::Risk;
+use crate::schema::tree::{Kinds, Type, TypeId};
+use crate::words;
+
+/// What a rule is asked about.
+#[derive(Clone, Copy)]
+pub(crate) struct Fault {
+    pub(crate) node: NodeId,
+    pub(crate) ty: TypeId,
+    pub(crate) slot: Slot,
+}
+
+/// A value that could be meant, and the risk of that if it is higher than the rule's.
+pub(crate) struct Proposed {
+    pub(crate) node: NodeId,
+    pub(crate) risk: Risk,
+}
+
+pub(crate) type Propose = fn(&mut Solver<'_, '_, '_>, Fault) -> Option<Proposed>;
+
+#[allow(clippy::unnecessary_wraps, reason = "the shape of every proposal")]
+fn proposed(node: NodeId) -> Option<Proposed> {
+    Some(Proposed {
+        node,
+        risk: Risk::Lossless,
+    })
+}
+
+fn scalar(solver: &mut Solver<'_, '_, '_>, kind: Kind, token: &str) -> Option<Proposed> {
+    proposed(solver.arena.new_scalar(kind, token))
+}
+
+// ---- stringified scalars ----
+
+pub(super) fn stringified_number(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault,
+) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node).into_owned();
+    number::is_strict(&text).then(|| scalar(solver, Kind::Number, &text))?
+}
+
+/// White space around a number, a plus sign, a bare point, leading zeros.
+pub(super) fn number_spelling(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node).into_owned();
+    let spelled = number::respelled(text.trim())?;
+    if spelled.text == text {
+        return None;
+    }
+    let risk = if spelled.is_octal_like {
+        Risk::Guess
+    } else {
+        Risk::Inferred
+    };
+    let node = solver.arena.new_scalar(Kind::Number, &spelled.text);
+    Some(Proposed { node, risk })
+}
+
+/// `1,000`, `5 kg`, `30%`.
+pub(super) fn number_with_extras(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault,
+) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node).into_owned();
+    let token =
+        number::without_thousands(text.trim()).or_else(|| number::without_unit(text.trim()))?;
+    scalar(solver, Kind::Number, &token)
+}
+
+pub(super) fn stringified_boolean(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault,
+) -> Option<Proposed> {
+    match &*solver.arena.string(fault.node) {
+        "true" => scalar(solver, Kind::True, "true"),
+        "false" => scalar(solver, Kind::False, "false"),
+        _ => None,
+    }
+}
+
+pub(super) fn boolean_word(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node).trim().to_lowercase();
+    match text.as_str() {
+        "true" | "yes" => scalar(solver, Kind::True, "true"),
+        "false" | "no" => scalar(solver, Kind::False, "false"),
+        _ => None,
+    }
+}
+
+/// Whether a string is a word for "nothing".
+pub(super) fn is_null_word(text: &str) -> bool {
+    matches!(text, "null" | "None")
+}
+
+pub(super) fn stringified_null(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    is_null_word(&solver.arena.string(fault.node)).then(|| scalar(solver, Kind::Null, "null"))?
+}
+
+// ---- stringified containers ----
+
+/// The container that a text stands for. A text that looks like one is read or refused, never
+/// taken as a plain string.
+pub(super) fn stringified_container(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault,
+) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node).into_owned();
+    if !looks_like_container(&text) {
+        return None;
+    }
+    read_text(solver, fault, &text)
+}
+
+/// A string in a string: one level of encoding is undone.
+pub(super) fn stringified_value(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node).into_owned();
+    if !text.trim_start().starts_with('"') {
+        return None;
+    }
+    let node = read_strict(solver.arena, text.trim())?;
+    (solver.arena.node(node).kind == Kind::String).then(|| proposed(node))?
+}
+
+pub(super) fn looks_like_container(text: &str) -> bool {
+    text.trim_start().starts_with(['[', '{'])
+}
+
+fn read_strict(arena: &mut Arena<'_>, text: &str) -> Option<NodeId> {
+    let (start, end) = arena.append(text);
+    arena.read_side(start, end, MAX_DEPTH).ok()
+}
+
+fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault, text: &str) -> Option<Proposed> {
+    if let Some(node) = read_strict(solver.arena, text) {
+        return proposed(node);
+    }
+    let read = lenient::read(text, solver.tree, Some(fault.ty), MAX_DEPTH);
+    let [value] = read.values.as_slice() else {
+        return None;
+    };
+    if read.cut.is_some() || read.problem.is_some() {
+        return None;
+    }
+    let risk = read
+        .fixes
+        .iter()
+        .map(|fix| fix.risk)
+        .max()
+        .unwrap_or(Risk::Lossless);
+    let node = read_strict(solver.arena, read.text.get(value.clone())?)?;
+    Some(Proposed {
+        node,
+        risk: risk.max(Risk::Inferred),
+    })
+}
+
+// ---- one and many ----
+
+/// A scalar for an array. Never of nothing, and not of a text that may be a list.
+pub(super) fn scalar_to_array(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let kind = solver.arena.node(fault.node).kind;
+    if kind == Kind::Null {
+        return None;
+    }
+    if kind == Kind::String {
+        let text = solver.arena.string(fault.node);
+        let is_nothing = text.is_empty() || is_null_word(&text);
+        if is_nothing || text.contains(',') || looks_like_container(&text) {
+            return None;
+        }
+    }
+    proposed(solver.arena.new_container(Kind::Array, None, fault.node))
+}
+
+pub(super) fn object_to_array(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    (solver.arena.node(fault.node).len > 0)
+        .then(|| proposed(solver.arena.new_container(Kind::Array, None, fault.node)))?
+}
+
+pub(super) fn array_to_single(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    only_child(solver.arena, fault.node).and_then(proposed)
+}
+
+fn only_child(arena: &Arena<'_>, container: NodeId) -> Option<NodeId> {
+    let mut children = arena.children(container);
+    let first = children.next()?;
+    children.next().is_none().then_some(first)
+}
+
+/// The one required property that a bare value can fill.
+pub(super) fn scalar_to_object(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let kind = solver.arena.node(fault.node).kind;
+    let text = if kind == Kind::String {
+        solver.arena.string(fault.node)
+    } else {
+        Cow::Borrowed("x")
+    };
+    if kind == Kind::Null
+        || fault.slot == Slot::Root
+        || text.is_empty()
+        || looks_like_container(&text)
+    {
+        return None;
+    }
+    let mut required = solver
+        .tree
+        .get(fault.ty)
+        .properties()
+        .iter()
+        .filter(|property| property.required);
+    let name = required.next()?.name.clone();
+    required.next().is_none().then(|| {
+        proposed(
+            solver
+                .arena
+                .new_container(Kind::Object, Some(&name), fault.node),
+        )
+    })?
+}
+
+// ---- strings ----
+
+/// The JSON text of a container. An array of scalars is more likely a list that was meant to be
+/// joined, and nobody said how.
+pub(super) fn container_to_string(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault,
+) -> Option<Proposed> {
+    let arena = &solver.arena;
+    let node = arena.node(fault.node);
+    let is_list = node.kind == Kind::Array
+        && arena
+            .children(fault.node)
+            .all(|child| !arena.node(child).kind.is_container());
+    if (node.len == 0 && fault.slot == Slot::Optional) || (node.len > 0 && is_list) {
+        return None;
+    }
+    let text = compact(arena, fault.node);
+    proposed(solver.arena.new_string(&text))
+}
+
+/// The compact JSON text of a node, in the emitted order and spelling.
+fn compact(arena: &Arena<'_>, id: NodeId) -> String {
+    let mut out = String::new();
+    write_compact(arena, id, &mut out);
+    out
+}
+
+fn write_compact(arena: &Arena<'_>, id: NodeId, out: &mut String) {
+    let node = arena.node(id);
+    let (opener, closer) = match node.kind {
+        Kind::Array => ('[', ']'),
+        Kind::Object => ('{', '}'),
+        _ => return out.push_str(arena.token(id)),
+    };
+    out.push(opener);
+    for (index, child) in arena.children(id).enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        if node.kind == Kind::Object {
+            out.push_str(arena.key_token(child));
+            out.push(':');
+        }
+        write_compact(arena, child, out);
+    }
+    out.push(closer);
+}
+
+pub(super) fn scalar_to_string(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let kind = solver.arena.node(fault.node).kind;
+    if matches!(kind, Kind::Null | Kind::String) {
+        return None;
+    }
+    let text = solver.arena.token(fault.node).to_owned();
+    proposed(solver.arena.new_string(&text))
+}
+
+// ---- empty values ----
+
+pub(super) fn empty_object_to_array(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault,
+) -> Option<Proposed> {
+    let is_empty = solver.arena.node(fault.node).len == 0;
+    (is_empty && fault.slot != Slot::Optional && fault.slot != Slot::Root)
+        .then(|| proposed(solver.arena.new_empty(Kind::Array)))?
+}
+
+pub(super) fn empty_string_to_container(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault,
+) -> Option<Proposed> {
+    if fault.slot != Slot::Required || !solver.arena.string(fault.node).is_empty() {
+        return None;
+    }
+    let kinds = solver
+        .tree
+        .get(fault.ty)
+        .kinds
+        .intersection(Kinds::CONTAINERS);
+    let kind = match kinds {
+        Kinds::ARRAY => Kind::Array,
+        Kinds::OBJECT => Kind::Object,
+        _ => return None,
+    };
+    proposed(solver.arena.new_empty(kind))
+}
+
+// ---- wrappers ----
+
+/// `{"value": x}`, `{"type": …, "value": x}`, and items as `{"item": x}` or under the singular of
+/// the array's key.
+pub(super) fn value_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let arena = &solver.arena;
+    if fault.slot == Slot::Root {
+        return None;
+    }
+    let wrapped = match only_child(arena, fault.node) {
+        Some(child) => {
+            let key = arena.key(child);
+            let is_wrapper = key == "value"
+                || matches!(fault.slot, Slot::Item(array) if key == "item" || is_singular_of(&key, &arena.key(array)));
+            is_wrapper.then_some(child)
+        }
+        None if arena.node(fault.node).len == 2 && arena.member(fault.node, "type").is_some() => {
+            arena.member(fault.node, "value")
+        }
+        None => None,
+    };
+    proposed(wrapped?)
+}
+
+fn is_singular_of(word: &str, plural: &str) -> bool {
+    !word.is_empty()
+        && (plural.strip_suffix('s') == Some(word)
+            || plural.strip_suffix("es") == Some(word)
+            || plural
+                .strip_suffix("ies")
+                .zip(word.strip_suffix('y'))
+                .is_some_and(|(a, b)| a == b))
+}
+
+/// The object inside a wrapper that the type does not know.
+pub(super) fn remove_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let child = only_child(solver.arena, fault.node)?;
+    let key = solver.arena.key(child);
+    let declared = solver.tree.declares(Some(fault.ty), &key);
+    let is_object = match solver.arena.node(child).kind {
+        Kind::Object => true,
+        Kind::String => looks_like_container(&solver.arena.string(child)),
+        _ => false,
+    };
+    (words::WRAPPER_KEYS.contains(&&*key) && !declared && is_object).then(|| proposed(child))?
+}
+
+/// The only object property of a tool whose arguments came without it.
+pub(super) fn add_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    if fault.slot != Slot::Root || solver.arena.node(fault.node).len == 0 {
+        return None;
+    }
+    let tree = solver.tree;
+    let ty = tree.get(fault.ty);
+    let mut objects = ty
+        .properties()
+        .iter()
+        .filter(|property| tree.kinds(property.ty).meets(Kinds::OBJECT));
+    let property = objects.next()?;
+    let fits_nothing_declared = solver
+        .arena
+        .children(fault.node)
+        .all(|child| !tree.declares(Some(fault.ty), &solver.arena.key(child)));
+    // An object that takes anything is no evidence.
+    let says_something = tree.declares_any(Some(property.ty));
+    if objects.next().is_some() || !fits_nothing_declared || !says_something {
+        return None;
+    }
+    let name = property.name.clone();
+    proposed(
+        solver
+            .arena
+            .new_container(Kind::Object, Some(&name), fault.node),
+    )
+}
+
+// ---- enum and const ----
+
+/// The enum value that is the same but for its type.
+pub(super) fn enum_type(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let values = solver.tree.get(fault.ty).values.as_ref()?;
+    let kind = solver.arena.node(fault.node).kind;
+    let text = match kind {
+        Kind::String => solver.arena.string(fault.node),
+        _ => Cow::Borrowed(solver.arena.token(fault.node)),
+    };
+    let mut equal = values.iter().filter(|value| match value {
+        serde_json::Value::String(value) => kind != Kind::String && *value == text,
+        serde_json::Value::Array(_) | serde_json::Value::Object(_) | serde_json::Value::Null => {
+            false
+        }
+        value => kind == Kind::String && value.to_string() == text,
+    });
+    let value = equal.next()?.clone();
+    let risk = if value.is_string() {
+        Risk::Inferred
+    } else {
+        Risk::Lossless
+    };
+    if equal.next().is_some() {
+        return None;
+    }
+    Some(Proposed {
+        node: constant(solver, &value)?,
+        risk,
+    })
+}
+
+/// A new node for a value of the schema.
+pub(super) fn constant(
+    solver: &mut Solver<'_, '_, '_>,
+    value: &serde_json::Value,
+) -> Option<NodeId> {
+    read_strict(solver.arena, &value.to_string())
+}
+
+pub(super) fn enum_fold(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node);
+    let value = folded_choice(solver.tree.get(fault.ty), &text)?.to_owned();
+    if words::are_opposites(&text, &value) {
+        return None;
+    }
+    proposed(solver.arena.new_string(&value))
+}
+
+/// The one string among a type's values whose fold is that of `text`.
+pub(super) fn folded_choice<'t>(ty: &'t Type, text: &str) -> Option<&'t str> {
+    let fold = names::fold::key(text.trim());
+    let mut equal = strings(ty).filter(|value| names::fold::key(value) == fold);
+    let value = equal.next()?;
+    equal.next().is_none().then_some(value)
+}
+
+fn strings(ty: &Type) -> impl Iterator<Item = &str> {
+    ty.values
+        .iter()
+        .flatten()
+        .filter_map(serde_json::Value::as_str)
+}
+
+pub(super) fn enum_near(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node);
+    let value = near_choice(solver.tree.get(fault.ty), &text)?.to_owned();
+    proposed(solver.arena.new_string(&value))
+}
+
+/// How alike two enum values must be for one to be a guess for the other.
+const NEAR: f64 = 0.7;
+/// Longer lists of values are not searched for a near one.
+const MAX_CHOICES: usize = 500;
+
+/// The string among a type's values that is most like `text`, if it is clearly ahead.
+pub(super) fn near_choice<'t>(ty: &'t Type, text: &str) -> Option<&'t str> {
+    if text.len() > 100
+        || ty
+            .values
+            .as_ref()
+            .is_some_and(|values| values.len() > MAX_CHOICES)
+    {
+        return None;
+    }
+    let mut best: Option<(&str, f64)> = None;
+    let mut second = 0.0_f64;
+    for value in strings(ty).filter(|value| !words::are_opposites(text, value)) {
+        let likeness = names::similarity(text, value);
+        match best {
+            Some((_, top)) if likeness <= top => second = second.max(likeness),
+            _ => {
+                second = best.map_or(0.0, |(_, top)| top);
+                best = Some((value, likeness));
+            }
+        }
+    }
+    best.filter(|(_, likeness)| *likeness >= NEAR && *likeness - second > 0.1)
+        .map(|(value, _)| value)
+}
+
+/// Whether a node is one of the type's values, or the type has none.
+pub(super) fn is_allowed_value(arena: &Arena<'_>, node: NodeId, ty: &Type) -> bool {
+    ty.values.as_ref().is_none_or(|values| {
+        values
+            .iter()
+            .any(|value| equal::node_equals_value(arena, node, value))
+    })
+}

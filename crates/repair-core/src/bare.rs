@@ -1,0 +1,162 @@
+//! Bare JSON text, outside any call.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::arguments::{Found, Target, search};
+use crate::fix::Fix;
+use crate::fixes::{Source, render_text_fix};
+use crate::json::emit::emit;
+use crate::json::lenient::{self, Lenient, Problem};
+use crate::json::{Arena, MAX_DEPTH};
+use crate::policy::Policy;
+use crate::schema::{Judge, Tree, compile, normal};
+
+/// What came of a bare JSON text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct JsonRepair {
+    /// Whether there is a value.
+    pub ok: bool,
+    /// The strict JSON text: of the value, or of an array of them where there are several
+    /// different ones. Empty if there is none.
+    pub text: String,
+    /// Whether the input was cut off; then the text is the part that is certain.
+    pub truncated: bool,
+    /// What was changed.
+    pub fixes: Vec<Fix>,
+    /// Why there is no value.
+    pub problem: Option<String>,
+}
+
+impl JsonRepair {
+    fn failed(problem: impl Into<String>) -> Self {
+        Self {
+            problem: Some(problem.into()),
+            ..Self::default()
+        }
+    }
+}
+
+/// A schema that does not compile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the schema does not compile: {0}")]
+pub struct BadSchema(String);
+
+/// Repairs a bare JSON text. With a schema, values are made to fit it too, where the fix is no
+/// guess; a value that no rule makes fit stays as it is.
+///
+/// Unlike for a call, a cut text gives its certain part, and a non-finite number gives null.
+///
+/// ```
+/// let repaired = repair_core::repair_json("{'path': 'a.txt', 'n': 1,}", None)?;
+/// assert_eq!(repaired.text, r#"{"path": "a.txt", "n": 1}"#);
+/// # Ok::<(), repair_core::BadSchema>(())
+/// ```
+pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, BadSchema> {
+    let compiled = match schema.map(normal::normalise) {
+        Some(schema) => Some((
+            Judge::compile(&schema, false).map_err(BadSchema)?,
+            compile::compile(&schema),
+        )),
+        None => None,
+    };
+    let any = Tree::any_object();
+    let tree = compiled.as_ref().map_or(&any, |(_, tree)| tree);
+    let place = compiled.as_ref().map(|(_, tree)| tree.root());
+    let (texts, read) = match Arena::read(Cow::Borrowed(input), MAX_DEPTH) {
+        Ok(_) => (vec![input.to_owned()], Lenient::default()),
+        Err(_) => {
+            let read = lenient::read(input, tree, place, MAX_DEPTH);
+            let texts = read
+                .values
+                .iter()
+                .filter_map(|value| read.text.get(value.clone()))
+                .map(str::to_owned);
+            (texts.collect(), read)
+        }
+    };
+    match &read.problem {
+        None | Some(Problem::NonFinite(_)) => {}
+        Some(Problem::NoValue) => return Ok(JsonRepair::failed("there is no JSON in the text")),
+        Some(Problem::TooDeep) => {
+            return Ok(JsonRepair::failed(format!(
+                "it nests deeper than {MAX_DEPTH} levels"
+            )));
+        }
+        Some(Problem::Ambiguous(at)) => {
+            return Ok(JsonRepair::failed(format!(
+                "it is not clear where the string at byte {at} ends"
+            )));
+        }
+        Some(Problem::DamagedEscape(at)) => {
+            return Ok(JsonRepair::failed(format!(
+                "a \\u escape needs four digits (byte {at})"
+            )));
+        }
+    }
+    let mut fixes: Vec<Fix> = read
+        .fixes
+        .iter()
+        .map(|fix| render_text_fix(fix, input, &read.text))
+        .collect();
+    let target = compiled.as_ref().map(|(judge, tree)| Target {
+        tree,
+        judge: Some(judge),
+        is_arguments: false,
+    });
+    let mut values = Vec::new();
+    for text in texts {
+        let (text, more) = fitted(text, target);
+        values.push(text);
+        fixes.extend(more);
+    }
+    let text = match values.as_slice() {
+        [] => return Ok(JsonRepair::failed("there is no JSON in the text")),
+        [only] => only.clone(),
+        several => format!("[{}]", several.join(",")),
+    };
+    Ok(JsonRepair {
+        ok: true,
+        text,
+        truncated: read.cut.is_some(),
+        fixes,
+        problem: None,
+    })
+}
+
+/// A strict text made to fit, where that is no guess.
+fn fitted(text: String, target: Option<Target<'_>>) -> (String, Vec<Fix>) {
+    let Some(target) = target else {
+        return (text, Vec::new());
+    };
+    let Ok((mut arena, root)) = Arena::read(Cow::Borrowed(&text), MAX_DEPTH) else {
+        return (text, Vec::new());
+    };
+    if target.accepts(&arena, root) {
+        return (text, Vec::new());
+    }
+    let Found::One(best, _) = search(&mut arena, root, target, &Policy::default()) else {
+        return (text, Vec::new());
+    };
+    if best
+        .steps
+        .iter()
+        .any(|step| step.risk == crate::Risk::Guess)
+    {
+        return (text, Vec::new());
+    }
+    for step in &best.steps {
+        step.edit.apply(&mut arena);
+    }
+    let fitted = emit(&arena, root);
+    let source = Source {
+        arena,
+        root,
+        steps: best.steps,
+        ..Source::default()
+    };
+    (fitted, source.render())
+}

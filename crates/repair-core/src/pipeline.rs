@@ -1,0 +1,630 @@
+//! The pipeline of one call: name, text, arguments, judgement.
+
+use std::borrow::Cow;
+
+use crate::arguments::{self, Found, Proposal, Step, rules as argument_rules};
+use crate::call::{Arguments, Call, Finish, RawCall};
+use crate::fix::Fix;
+use crate::fixes::{Fixes, Source, render_text_fix};
+use crate::json::emit::emit;
+use crate::json::lenient::{self, Cut, Lenient, Problem};
+use crate::json::strict::StrictError;
+use crate::json::{Arena, Kind, NodeId};
+use crate::names::{self, Resolution};
+use crate::policy::Policy;
+use crate::rule::{Loss, Risk};
+use crate::spec::Effect;
+use crate::toolset::{Tool, ToolSet};
+use crate::verdict::{Candidate, Origin, Reason, Rejected, Repaired, Verdict};
+
+impl ToolSet {
+    /// Repairs one call: resolves its name, reads its arguments, makes them fit the schema.
+    ///
+    /// Linear in the text; the search for a repair is bounded by the policy's limits. A text that
+    /// holds several different objects is rejected here: see [`Self::repair_all`].
+    pub fn repair<'a>(&self, raw: &'a RawCall<'_>, policy: &Policy) -> Verdict<'a> {
+        let borrowed = RawCall {
+            id: raw.id.clone(),
+            name: Cow::Borrowed(&raw.name),
+            arguments: raw.arguments.as_deref().map(Cow::Borrowed),
+            finish: raw.finish,
+            readings: raw.readings.clone(),
+        };
+        match self.resolve_call(&borrowed, policy) {
+            Ok(named) => named.arguments(borrowed),
+            Err(rejected) => Verdict::Rejected(rejected),
+        }
+    }
+
+    /// The name of the tool that an emitted name means, permitted or not.
+    pub fn resolve_name(&self, emitted: &str) -> Option<&str> {
+        let asked = Asked {
+            tools: self,
+            policy: &Policy::default(),
+            raw: None,
+        };
+        match self.inner.index.resolve(emitted, &asked) {
+            Resolution::Exact(at) | Resolution::Fixed(at, _) => Some(self.tool(at)?.spec.name()),
+            Resolution::Ambiguous(_) | Resolution::Unknown { .. } => None,
+        }
+    }
+
+    fn tool(&self, at: u32) -> Option<&Tool> {
+        self.inner.tools.get(at as usize)
+    }
+
+    fn resolve_call<'s>(
+        &'s self,
+        raw: &RawCall<'_>,
+        policy: &'s Policy,
+    ) -> Result<Named<'s>, Box<Rejected>> {
+        let asked = Asked {
+            tools: self,
+            policy,
+            raw: Some(raw),
+        };
+        let resolution = self.inner.index.resolve(&raw.name, &asked);
+        let name_of = |at: &u32| self.tool(*at).map(|tool| tool.spec.name().to_owned());
+        let (at, fix) = match &resolution {
+            Resolution::Exact(at) => (*at, None),
+            Resolution::Fixed(at, fix) if policy.risk_of(fix.rule, fix.rule.risk).is_some() => {
+                (*at, Some(fix.rule))
+            }
+            Resolution::Fixed(at, _) => return Err(self.unknown_tool(raw, name_of(at), vec![*at])),
+            Resolution::Ambiguous(tools) => {
+                let mut rejected = Rejected::new(
+                    raw,
+                    Reason::AmbiguousTool,
+                    "several tools have nearly this name",
+                );
+                rejected.available_tools = tools.iter().filter_map(name_of).collect();
+                rejected.available_tools.sort();
+                rejected.tool_count = rejected.available_tools.len();
+                return Err(Box::new(rejected));
+            }
+            Resolution::Unknown { near, nearest } => {
+                return Err(self.unknown_tool(
+                    raw,
+                    near.as_ref().and_then(name_of),
+                    nearest.clone(),
+                ));
+            }
+        };
+        let Some(tool) = self.tool(at) else {
+            return Err(self.unknown_tool(raw, None, Vec::new()));
+        };
+        let name = tool.spec.name();
+        if !self.permits(name) {
+            let mut rejected =
+                Rejected::new(raw, Reason::NotPermitted, "the tool is not permitted now");
+            rejected.tool = Some(name.to_owned());
+            return Err(Box::new(rejected));
+        }
+        let effect = policy.effect(name, tool.spec.effect());
+        let fix = fix.map(|rule| Fix::new(rule, "", &raw.name, name));
+        Ok(Named {
+            tool,
+            policy,
+            effect,
+            fix,
+        })
+    }
+
+    /// How many tools an error about an unknown one lists.
+    const LISTED: usize = 30;
+
+    fn unknown_tool(
+        &self,
+        raw: &RawCall<'_>,
+        near: Option<String>,
+        nearest: Vec<u32>,
+    ) -> Box<Rejected> {
+        let mut rejected = Rejected::new(raw, Reason::UnknownTool, "there is no such tool");
+        let permitted: Vec<&str> = self
+            .specs()
+            .map(crate::ToolSpec::name)
+            .filter(|name| self.permits(name))
+            .collect();
+        rejected.tool_count = permitted.len();
+        rejected.did_you_mean = near.filter(|name| self.permits(name));
+        rejected.available_tools = if permitted.len() <= Self::LISTED {
+            permitted.into_iter().map(str::to_owned).collect()
+        } else {
+            let nearest = nearest
+                .iter()
+                .filter_map(|at| Some(self.tool(*at)?.spec.name()));
+            nearest
+                .filter(|name| self.permits(name))
+                .take(Self::LISTED)
+                .map(str::to_owned)
+                .collect()
+        };
+        rejected.available_tools.sort();
+        Box::new(rejected)
+    }
+}
+
+/// What the name resolver may ask about a call and its tools.
+struct Asked<'s> {
+    tools: &'s ToolSet,
+    policy: &'s Policy,
+    /// `None` where only a name is asked about; then no arguments fit.
+    raw: Option<&'s RawCall<'s>>,
+}
+
+impl names::Tools for Asked<'_> {
+    fn has_property(&self, tool: u32, key: &str) -> bool {
+        self.tools
+            .tool(tool)
+            .is_some_and(|tool| tool.tree.declares(Some(tool.tree.root()), key))
+    }
+
+    fn arguments_fit(&self, tool: u32) -> bool {
+        let (Some(tool), Some(raw)) = (self.tools.tool(tool), self.raw) else {
+            return false;
+        };
+        let named = Named {
+            tool,
+            policy: self.policy,
+            effect: Effect::ReadOnly,
+            fix: None,
+        };
+        named.arguments(raw.clone()).call().is_some()
+    }
+
+    fn is_destructive(&self, tool: u32) -> bool {
+        self.tools.tool(tool).is_some_and(|tool| {
+            self.policy.effect(tool.spec.name(), tool.spec.effect()) == Effect::Destructive
+        })
+    }
+}
+
+impl Rejected {
+    fn new(raw: &RawCall<'_>, reason: Reason, detail: impl Into<String>) -> Self {
+        Self {
+            id: raw.id.clone(),
+            emitted_name: raw.name.clone().into_owned(),
+            emitted_arguments: raw.arguments.as_deref().map(str::to_owned),
+            tool: None,
+            reason,
+            detail: detail.into(),
+            did_you_mean: None,
+            available_tools: Vec::new(),
+            tool_count: 0,
+            expected: None,
+            errors: Vec::new(),
+            candidates: Vec::new(),
+        }
+    }
+}
+
+/// A call whose tool is known and permitted.
+struct Named<'s> {
+    tool: &'s Tool,
+    policy: &'s Policy,
+    effect: Effect,
+    /// The fix of the name, if it was not exact.
+    fix: Option<Fix>,
+}
+
+/// A text on its way to a call: what was done to it so far.
+struct Read<'a> {
+    arena: Arena<'a>,
+    root: NodeId,
+    /// Fixes of the reading and the name.
+    head: Vec<Fix>,
+    text: Lenient,
+    emitted: Cow<'a, str>,
+}
+
+impl Read<'_> {
+    fn is_untouched(&self) -> bool {
+        self.head.is_empty() && self.text.fixes.is_empty()
+    }
+}
+
+impl Named<'_> {
+    /// Text, arguments and judgement.
+    fn arguments<'a>(&self, raw: RawCall<'a>) -> Verdict<'a> {
+        let verdict = match self.read(&raw) {
+            Ok(read) => self.judge(&raw, read),
+            Err(rejected) => Err(rejected),
+        };
+        verdict.unwrap_or_else(Verdict::Rejected)
+    }
+
+    // ---- text ----
+
+    fn read<'a>(&self, raw: &RawCall<'a>) -> Result<Read<'a>, Box<Rejected>> {
+        let limits = self.policy.limits();
+        let emitted = raw.arguments.clone().unwrap_or(Cow::Borrowed(""));
+        let head: Vec<Fix> = raw.readings.iter().chain(&self.fix).cloned().collect();
+        if emitted.len() > limits.bytes {
+            return Err(self.reject(
+                raw,
+                Reason::Limit,
+                format!("the arguments are longer than {} bytes", limits.bytes),
+            ));
+        }
+        match Arena::read(emitted.clone(), limits.depth) {
+            Ok((arena, root)) if arena.node(root).kind != Kind::Null => {
+                return Ok(Read {
+                    arena,
+                    root,
+                    head,
+                    text: Lenient::default(),
+                    emitted,
+                });
+            }
+            Err(StrictError::TooDeep(at)) => return Err(self.too_deep(raw, at)),
+            Ok(_) | Err(StrictError::Syntax(_)) => {}
+        }
+        let trimmed = emitted.trim();
+        if trimmed.is_empty() || trimmed == "null" {
+            return self.no_arguments(raw, emitted, head);
+        }
+        let text = lenient::read(
+            &emitted,
+            &self.tool.tree,
+            Some(self.tool.tree.root()),
+            limits.depth,
+        );
+        self.check_text(raw, &text)?;
+        let arena = Arena::read(Cow::Owned(text.text.clone()), limits.depth);
+        match arena {
+            Ok((arena, root)) => Ok(Read {
+                arena,
+                root,
+                head,
+                text,
+                emitted,
+            }),
+            Err(StrictError::TooDeep(at)) => Err(self.too_deep(raw, at)),
+            Err(StrictError::Syntax(at)) => Err(self.reject(
+                raw,
+                Reason::Syntax,
+                format!("the arguments are not JSON (byte {at})"),
+            )),
+        }
+    }
+
+    fn too_deep(&self, raw: &RawCall<'_>, at: usize) -> Box<Rejected> {
+        let depth = self.policy.limits().depth;
+        self.reject(
+            raw,
+            Reason::Limit,
+            format!("the arguments nest deeper than {depth} levels (byte {at})"),
+        )
+    }
+
+    /// Empty, null or absent arguments: `{}`, which the judge then has to accept.
+    fn no_arguments<'a>(
+        &self,
+        raw: &RawCall<'_>,
+        emitted: Cow<'a, str>,
+        mut head: Vec<Fix>,
+    ) -> Result<Read<'a>, Box<Rejected>> {
+        if raw.finish == Finish::Cut {
+            return Err(self.reject(
+                raw,
+                Reason::Truncated,
+                "the call was cut off before its arguments",
+            ));
+        }
+        let rule = &argument_rules::EMPTY_ARGUMENTS;
+        let declares = self.tool.tree.declares_any(Some(self.tool.tree.root()));
+        let risk = if declares {
+            Risk::Inferred
+        } else {
+            Risk::Lossless
+        };
+        let limits = self.policy.limits();
+        let read = Arena::read(Cow::Borrowed("{}"), limits.depth);
+        let (true, Ok((arena, root))) = (self.policy.risk_of(rule, risk).is_some(), read) else {
+            return Err(self.reject(raw, Reason::Syntax, "there are no arguments"));
+        };
+        if !self.tool.target().accepts(&arena, root) {
+            let mut rejected = self.reject(raw, Reason::Arguments, "there are no arguments");
+            rejected.errors = arguments::explain(&arena, root, &self.tool.tree, limits.errors);
+            return Err(rejected);
+        }
+        if raw.arguments.is_some() || declares {
+            head.push(Fix::new(rule, "", &emitted, "{}").with_risk(risk));
+        }
+        Ok(Read {
+            arena,
+            root,
+            head,
+            text: Lenient::default(),
+            emitted,
+        })
+    }
+
+    /// Refuses a text that cannot become a call.
+    fn check_text(&self, raw: &RawCall<'_>, text: &Lenient) -> Result<(), Box<Rejected>> {
+        let problem = text.problem.as_ref().map(|problem| match problem {
+            Problem::NoValue => (
+                Reason::Syntax,
+                "there is no JSON object in the arguments".to_owned(),
+            ),
+            Problem::Ambiguous(at) => (
+                Reason::Ambiguous,
+                format!("it is not clear where the string at byte {at} ends: escape its quotes"),
+            ),
+            Problem::NonFinite(at) => (
+                Reason::Syntax,
+                format!("NaN and infinities are no JSON (byte {at})"),
+            ),
+            Problem::DamagedEscape(at) => (
+                Reason::Syntax,
+                format!("a \\u escape needs four digits (byte {at})"),
+            ),
+            Problem::TooDeep => (Reason::Limit, "the arguments nest too deep".to_owned()),
+        });
+        let several = (text.values.len() > 1).then(|| {
+            (
+                Reason::Ambiguous,
+                "the arguments hold several objects: send one call for each".to_owned(),
+            )
+        });
+        let cut = self
+            .is_cut(raw, text)
+            .then(|| (Reason::Truncated, "the call was cut off".to_owned()));
+        let Some((reason, detail)) = cut.or(problem).or(several) else {
+            return Ok(());
+        };
+        let mut rejected = self.reject(raw, reason, detail);
+        if reason == Reason::Truncated && text.values.len() == 1 {
+            rejected
+                .candidates
+                .extend(self.sound_part(text, &raw.arguments.clone().unwrap_or_default()));
+        }
+        Err(rejected)
+    }
+
+    /// Whether the text counts as cut off: see the rule about missing closers in the crate docs.
+    fn is_cut(&self, raw: &RawCall<'_>, text: &Lenient) -> bool {
+        match (raw.finish, text.cut) {
+            (Finish::Cut, _) | (_, Some(Cut::Inside | Cut::Beginning)) => true,
+            (_, None) => false,
+            (finish, Some(Cut::Unclosed)) => {
+                let may_complete = matches!(self.effect, Effect::ReadOnly | Effect::Idempotent);
+                finish != Finish::Complete || !may_complete
+            }
+        }
+    }
+
+    /// What stood before the cut, as a candidate.
+    fn sound_part(&self, text: &Lenient, emitted: &str) -> Option<Candidate> {
+        let (arena, root) =
+            Arena::read(Cow::Borrowed(&text.text), self.policy.limits().depth).ok()?;
+        (arena.node(root).kind == Kind::Object).then(|| Candidate {
+            tool: self.tool.spec.name().to_owned(),
+            arguments: text.text.clone(),
+            confidence: 0.3,
+            rationale: "the part before the cut".to_owned(),
+            origin: Origin::Rule,
+            risk: Risk::Guess,
+            valid: self.tool.target().accepts(&arena, root),
+            from_cut: true,
+            fixes: text
+                .fixes
+                .iter()
+                .map(|fix| render_text_fix(fix, emitted, &text.text))
+                .collect(),
+        })
+    }
+
+    // ---- arguments and judgement ----
+
+    fn judge<'a>(
+        &self,
+        raw: &RawCall<'a>,
+        mut read: Read<'a>,
+    ) -> Result<Verdict<'a>, Box<Rejected>> {
+        let target = self.tool.target();
+        let has_duplicates = !read.arena.duplicates().is_empty();
+        let fits = target.accepts(&read.arena, read.root);
+        if fits && !has_duplicates && !self.policy.integral_floats() {
+            return self.finish(raw, read, Vec::new(), Vec::new());
+        }
+        if self.tool.is_broken {
+            return if fits {
+                self.finish(raw, read, Vec::new(), Vec::new())
+            } else {
+                Err(self.reject(
+                    raw,
+                    Reason::Arguments,
+                    "the arguments must be a JSON object",
+                ))
+            };
+        }
+        let found = arguments::search(&mut read.arena, read.root, target, self.policy);
+        match found {
+            Found::Nothing if fits => self.finish(raw, read, Vec::new(), Vec::new()),
+            Found::One(best, others) => self.finish(raw, read, best.steps, others),
+            Found::Tie(proposals) => {
+                let mut rejected =
+                    self.reject(raw, Reason::Ambiguous, "two repairs are equally good");
+                self.explain(&read, &mut rejected);
+                rejected.candidates = self.candidates(&read, &proposals);
+                Err(rejected)
+            }
+            Found::Nothing => {
+                let mut rejected = self.reject(
+                    raw,
+                    Reason::Arguments,
+                    "the arguments do not fit the schema",
+                );
+                self.explain(&read, &mut rejected);
+                Err(rejected)
+            }
+            Found::Exhausted => {
+                let mut rejected = self.reject(
+                    raw,
+                    Reason::Limit,
+                    "the search for a repair reached its limit",
+                );
+                self.explain(&read, &mut rejected);
+                Err(rejected)
+            }
+        }
+    }
+
+    fn explain(&self, read: &Read<'_>, rejected: &mut Rejected) {
+        rejected.errors = arguments::explain(
+            &read.arena,
+            read.root,
+            &self.tool.tree,
+            self.policy.limits().errors,
+        );
+    }
+
+    /// The end of the pipeline: a call, if the policy accepts everything that was done to it.
+    fn finish<'a>(
+        &self,
+        raw: &RawCall<'a>,
+        mut read: Read<'a>,
+        steps: Vec<Step>,
+        others: Vec<Proposal>,
+    ) -> Result<Verdict<'a>, Box<Rejected>> {
+        if steps.is_empty() && read.is_untouched() {
+            let text = read.arena.into_source();
+            return Ok(Verdict::Valid(self.call(raw, text)));
+        }
+        if raw.finish == Finish::Cut && (!steps.is_empty() || !read.text.fixes.is_empty()) {
+            return Err(self.reject(raw, Reason::Truncated, "the call was cut off"));
+        }
+        if !self.accepts_all(&read, &steps) {
+            let mut rejected = self.reject(
+                raw,
+                Reason::NeedsApproval,
+                "a repair exists, but it is too risky for this tool",
+            );
+            self.explain(&read, &mut rejected);
+            let best = Proposal { cost: 0, steps };
+            let proposals: Vec<_> = std::iter::once(best).chain(others).collect();
+            rejected.candidates = self.candidates(&read, &proposals);
+            return Err(rejected);
+        }
+        for step in &steps {
+            step.edit.apply(&mut read.arena);
+        }
+        let text = if steps.is_empty() {
+            read.arena.source().to_owned()
+        } else {
+            emit(&read.arena, read.root)
+        };
+        let call = self.call(raw, Cow::Owned(text));
+        let fixes = Fixes::new(Source {
+            head: read.head,
+            text: read.text.fixes,
+            emitted: read.emitted,
+            arena: read.arena,
+            root: read.root,
+            steps,
+        });
+        Ok(Verdict::Repaired(Repaired { call, fixes }))
+    }
+
+    fn call<'a>(&self, raw: &RawCall<'a>, text: Cow<'a, str>) -> Call<'a> {
+        Call {
+            id: raw.id.clone(),
+            tool: self.tool.spec.name().to_owned(),
+            emitted_name: raw.name.clone(),
+            arguments: Arguments::new(text),
+            unvalidated: self.tool.is_broken,
+        }
+    }
+
+    /// Whether the policy accepts every fix of a call.
+    fn accepts_all(&self, read: &Read<'_>, steps: &[Step]) -> bool {
+        let name = self.tool.spec.name();
+        let accepts =
+            |risk: Risk, loss: Option<Loss>| self.policy.accepts(name, self.effect, risk, loss);
+        let by_rule = |rule, risk, loss| {
+            self.policy
+                .risk_of(rule, risk)
+                .is_some_and(|risk| accepts(risk, loss))
+        };
+        read.head.iter().all(|fix| accepts(fix.risk, fix.loss))
+            && read
+                .text
+                .fixes
+                .iter()
+                .all(|fix| by_rule(fix.rule, fix.risk, fix.rule.loss))
+            && steps
+                .iter()
+                .all(|step| by_rule(step.rule, step.risk, step.rule.loss))
+    }
+
+    /// Proposals as candidates, best first.
+    fn candidates(&self, read: &Read<'_>, proposals: &[Proposal]) -> Vec<Candidate> {
+        let total = proposals.len();
+        proposals
+            .iter()
+            .enumerate()
+            .map(|(rank, proposal)| {
+                let mut arena = read.arena.clone();
+                for step in &proposal.steps {
+                    step.edit.apply(&mut arena);
+                }
+                let arguments = emit(&arena, read.root);
+                let source = Source {
+                    head: read.head.clone(),
+                    text: read.text.fixes.clone(),
+                    emitted: Cow::Borrowed(&read.emitted),
+                    arena,
+                    root: read.root,
+                    steps: proposal.steps.clone(),
+                };
+                let fixes = source.render();
+                let risk = fixes
+                    .iter()
+                    .map(|fix| fix.risk)
+                    .max()
+                    .unwrap_or(Risk::Lossless);
+                Candidate {
+                    tool: self.tool.spec.name().to_owned(),
+                    confidence: confidence(risk, rank, total),
+                    rationale: fixes
+                        .iter()
+                        .map(|fix| fix.sentence.clone())
+                        .collect::<Vec<_>>()
+                        .join("; "),
+                    origin: Origin::Rule,
+                    risk,
+                    valid: true,
+                    from_cut: false,
+                    arguments,
+                    fixes,
+                }
+            })
+            .collect()
+    }
+
+    fn reject(
+        &self,
+        raw: &RawCall<'_>,
+        reason: Reason,
+        detail: impl Into<String>,
+    ) -> Box<Rejected> {
+        let mut rejected = Rejected::new(raw, reason, detail);
+        rejected.tool = Some(self.tool.spec.name().to_owned());
+        if self.tool.judge.is_some() {
+            rejected.expected = Some(crate::feedback::expected_parameters(&self.tool.tree));
+        }
+        Box::new(rejected)
+    }
+}
+
+/// How good a candidate of this risk and rank is beside its rivals.
+fn confidence(risk: Risk, rank: usize, _total: usize) -> f64 {
+    let start = match risk {
+        Risk::Lossless => 0.95,
+        Risk::Inferred => 0.8,
+        Risk::Guess => 0.5,
+    };
+    let rank = u32::try_from(rank).map_or(f64::from(u32::MAX), f64::from);
+    start / (1.0 + rank / 4.0)
+}
