@@ -81,6 +81,9 @@ pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, Ba
     match &read.problem {
         None | Some(Problem::NonFinite(_)) => {}
         Some(Problem::NoValue) => return Ok(JsonRepair::failed("there is no JSON in the text")),
+        Some(Problem::Unreadable(at)) => {
+            return Ok(JsonRepair::failed(format!("it is not JSON (byte {at})")));
+        }
         Some(Problem::TooDeep) => {
             return Ok(JsonRepair::failed(format!(
                 "it nests deeper than {MAX_DEPTH} levels"

@@ -347,6 +347,10 @@ impl Named<'_> {
                 Reason::Syntax,
                 "there is no JSON object in the arguments".to_owned(),
             ),
+            Problem::Unreadable(at) => (
+                Reason::Syntax,
+                format!("the arguments are not JSON (byte {at})"),
+            ),
             Problem::Ambiguous(at) => (
                 Reason::Ambiguous,
                 format!("it is not clear where the string at byte {at} ends: escape its quotes"),

@@ -364,6 +364,15 @@ impl Tree {
         })
     }
 
+    /// Every key that is declared anywhere in the tree.
+    pub(crate) fn declared_keys(&self) -> std::collections::HashSet<&str> {
+        self.types
+            .iter()
+            .flat_map(Type::properties)
+            .map(|property| &*property.name)
+            .collect()
+    }
+
     /// Whether any property is declared here.
     pub(crate) fn declares_any(&self, place: Place) -> bool {
         self.any_plain(place, |ty| !ty.properties().is_empty())

@@ -1,11 +1,24 @@
 //! The lenient reader: from almost-JSON to strict JSON text, with a report of every change.
 //!
 //! It is a text-to-text step: what it writes is read by the strict reader like any other text.
+//! One forward pass with an explicit stack and bounded look-ahead; nothing is read back but the
+//! content of a string whose end was just found.
+
+mod end;
+mod frame;
+mod key;
+mod output;
+mod reader;
+mod rules;
+mod string;
+mod token;
 
 use std::ops::Range;
 
 use crate::rule::{Risk, Rule};
 use crate::schema::{Place, Tree};
+
+pub(crate) use rules::RULES;
 
 /// One change of the text.
 #[derive(Clone, Debug)]
@@ -31,10 +44,12 @@ pub(crate) enum Cut {
 }
 
 /// What makes a text unusable as a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
     /// There is no JSON in it.
     NoValue,
+    /// Something that is no JSON, by no rule; byte offset.
+    Unreadable(usize),
     /// Two splits into strings fit equally well; byte offset of the string.
     Ambiguous(usize),
     /// NaN or an infinity; byte offset.
@@ -54,16 +69,34 @@ pub(crate) struct Lenient {
     pub(crate) values: Vec<Range<usize>>,
     pub(crate) fixes: Vec<TextFix>,
     pub(crate) cut: Option<Cut>,
-    /// The first problem. The text is strict JSON all the same (null for a non-finite number).
+    /// The first problem. What was read is strict JSON all the same (null for a non-finite
+    /// number).
     pub(crate) problem: Option<Problem>,
 }
 
-/// Reads a text that is not strict JSON. Linear in the text.
+/// Reads a text that is not strict JSON; `place` is where its value stands in the schema. Linear
+/// in the text.
 pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
-    let _ = (text, tree, place, max_depth);
-    Lenient {
-        problem: Some(Problem::NoValue),
-        ..Lenient::default()
+    if let Some(plain) = frame::unescaped(text) {
+        let mut read = read_plain(&plain, tree, place, max_depth);
+        let whole = TextFix {
+            rule: &rules::ESCAPED_JSON,
+            risk: rules::ESCAPED_JSON.risk,
+            before: 0..text.len(),
+            after: 0..read.text.len(),
+        };
+        // Offsets in the unescaped text would point nowhere: every fix is about the whole.
+        for fix in &mut read.fixes {
+            fix.before = 0..text.len();
+        }
+        read.fixes.insert(0, whole);
+        return read;
     }
+    read_plain(text, tree, place, max_depth)
 }
-pub(crate) static RULES: &[&Rule] = &[];
+
+fn read_plain(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
+    let mut lenient = frame::read(text, tree, place, max_depth);
+    frame::merge_copies(&mut lenient);
+    lenient
+}

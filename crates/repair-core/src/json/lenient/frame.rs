@@ -1,0 +1,323 @@
+//! What stands around JSON: fences, tags, special tokens, prose, copies.
+
+use std::borrow::Cow;
+
+use super::output::Output;
+use super::reader::Reader;
+use super::{Cut, Lenient, Problem, rules};
+use crate::json::{Arena, Kind, MAX_DEPTH, equal, string};
+use crate::rule::Rule;
+use crate::schema::{Place, Tree};
+
+/// Reads every value of a text.
+pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
+    let mut out = Output::for_input(text.len());
+    let mut lenient = Lenient::default();
+    let mut at = 0;
+    let mut tail = Tail::new(text);
+    while let Some(start) = next_value(text, at, tree, place, lenient.values.is_empty()) {
+        if let Some(rule) = skipped(text, at, start) {
+            if rule.id == rules::PROSE.id && begins_inside(text.get(at..start).unwrap_or_default())
+            {
+                lenient.cut = Some(Cut::Beginning);
+            }
+            out.fix(rule, at..start, "");
+        }
+        if !lenient.values.is_empty() {
+            out.push("\n");
+        }
+        let value_start = out.len();
+        let mut reader = Reader::new(text, start, tree, place, max_depth, out, &mut tail);
+        reader.value();
+        lenient.cut = lenient.cut.or(reader.cut);
+        lenient.problem = lenient.problem.or(reader.problem);
+        at = reader.at;
+        out = reader.out;
+        if out.len() > value_start {
+            lenient.values.push(value_start..out.len());
+        }
+        if lenient.cut.is_some()
+            || lenient
+                .problem
+                .is_some_and(|problem| !matches!(problem, Problem::NonFinite(_)))
+        {
+            break;
+        }
+        at = surplus_closers(text, at, &mut out);
+    }
+    if lenient.values.is_empty() && lenient.problem.is_none() {
+        lenient.problem = Some(Problem::NoValue);
+    } else if lenient.cut.is_none()
+        && let Some(rule) = skipped(text, at, text.len())
+    {
+        if ends_inside(text.get(at..).unwrap_or_default()) {
+            lenient.problem = lenient.problem.or(Some(Problem::Unreadable(at)));
+        }
+        out.fix(rule, at..text.len(), "");
+    }
+    lenient.text = out.text;
+    lenient.fixes = out.fixes;
+    lenient
+}
+
+/// The text with one level of escaping undone, if the whole of it is JSON in escaped form.
+pub(super) fn unescaped(text: &str) -> Option<String> {
+    let inner = text.trim_start().strip_prefix(['{', '['])?;
+    let inner = inner.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '[' | '{'));
+    let inner = inner.strip_prefix("\\n").map_or(inner, str::trim_start);
+    inner.strip_prefix("\\\"")?;
+    // A quote without a backslash before it is no quote of escaped JSON.
+    let bytes = text.as_bytes();
+    let all_escaped = text
+        .match_indices('"')
+        .all(|(at, _)| at > 0 && bytes.get(at - 1) == Some(&b'\\'));
+    all_escaped.then(|| string::decode(text).into_owned())
+}
+
+/// Copies of a value are one, and an empty object before others is nothing.
+pub(super) fn merge_copies(lenient: &mut Lenient) {
+    if lenient.values.len() < 2 || lenient.problem.is_some() {
+        return;
+    }
+    let mut kept: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    for value in &lenient.values {
+        let slice = lenient.text.get(value.clone()).unwrap_or_default();
+        let Ok((arena, root)) = Arena::read(Cow::Borrowed(slice), MAX_DEPTH) else {
+            continue;
+        };
+        let form = equal::canonical(&arena, root);
+        let is_empty = arena.node(root).kind == Kind::Object && arena.node(root).len == 0;
+        if !kept.iter().any(|(_, known)| *known == form) && !(is_empty && lenient.values.len() > 1)
+        {
+            kept.push((value.clone(), form));
+        }
+    }
+    if kept.is_empty() {
+        kept.extend(
+            lenient
+                .values
+                .first()
+                .map(|value| (value.clone(), String::new())),
+        );
+    }
+    if kept.len() == lenient.values.len() {
+        return;
+    }
+    let mut text = String::with_capacity(lenient.text.len());
+    let mut values = Vec::new();
+    for (value, _) in kept {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let start = text.len();
+        text.push_str(lenient.text.get(value).unwrap_or_default());
+        values.push(start..text.len());
+    }
+    let end = text.len();
+    for fix in &mut lenient.fixes {
+        fix.after = fix.after.start.min(end)..fix.after.end.min(end);
+    }
+    let whole = lenient.fixes.last().map_or(0, |fix| fix.before.end);
+    lenient.fixes.push(super::TextFix {
+        rule: &rules::REPEATED_VALUE,
+        risk: rules::REPEATED_VALUE.risk,
+        before: 0..whole,
+        after: 0..end,
+    });
+    lenient.text = text;
+    lenient.values = values;
+}
+
+/// Where the next value starts, from `at` on. `first`: no value was read yet, so that a scalar and
+/// a missing brace count too.
+fn next_value(text: &str, at: usize, tree: &Tree, place: Place, first: bool) -> Option<usize> {
+    let start = skip_frame(text, at);
+    let rest = text.get(start..)?;
+    let next = rest.chars().next()?;
+    if first {
+        let is_scalar = matches!(next, '"' | '\'' | '-' | '0'..='9' | '“' | '`')
+            || [
+                "true", "false", "null", "True", "False", "None", "NaN", "Infinity",
+            ]
+            .contains(&rest.trim_end());
+        if is_scalar || super::key::starts_member(rest, tree, place) {
+            return Some(start);
+        }
+    }
+    if is_opener(rest) || (first && matches!(next, '{' | '[' | '｛' | '［')) && could_open(rest) {
+        return Some(start);
+    }
+    let tail = start + next.len_utf8();
+    text.get(tail..)?
+        .match_indices(['{', '[', '｛', '［'])
+        .map(|(offset, _)| tail + offset)
+        .find(|found| text.get(*found..).is_some_and(is_opener))
+}
+
+/// Whether a bracket in the middle of a text opens JSON, not a remark or a placeholder.
+fn is_opener(rest: &str) -> bool {
+    let mut chars = rest.chars();
+    let is_object = match chars.next() {
+        Some('{' | '｛') => true,
+        Some('[' | '［') => false,
+        _ => return false,
+    };
+    let inside = chars.as_str().trim_start();
+    let Some(next) = inside.chars().next() else {
+        return false;
+    };
+    if is_object {
+        let is_quote = matches!(next, '"' | '\'' | '“' | '‘' | '`' | '}' | '\\');
+        is_quote
+            || matches!(inside.get(..2), Some("//" | "/*"))
+            || super::key::bare(inside).is_some()
+    } else {
+        matches!(next, '{' | '[' | '"' | ']' | '｛' | '［')
+    }
+}
+
+/// Whether a bracket at the very start of a text can open JSON. Nothing stands before it, so less
+/// evidence is needed.
+fn could_open(rest: &str) -> bool {
+    let inside = rest.chars().skip(1).collect::<String>();
+    let inside = inside.trim_start();
+    rest.starts_with(['[', '［'])
+        || inside.is_empty()
+        || is_opener(rest)
+        || inside.starts_with(['{', ',', '#'])
+}
+
+/// The rule for what was skipped between `from` and `to`; `None` for white space alone.
+fn skipped(text: &str, from: usize, to: usize) -> Option<&'static Rule> {
+    let skipped = text.get(from..to)?;
+    if skipped
+        .bytes()
+        .all(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
+    {
+        return None;
+    }
+    let is_frame = skip_frame(text, from) >= to || Tail::new(skipped).start == 0;
+    Some(if is_frame {
+        &rules::FRAME
+    } else {
+        &rules::PROSE
+    })
+}
+
+/// Whether what stands before a value is the middle of a document: the beginning is lost.
+fn begins_inside(before: &str) -> bool {
+    let end = before.trim_end();
+    end.ends_with([',', '[']) || before.contains("\":") || before.contains("\" :")
+}
+
+/// Whether what stands after a value belongs to a document around it.
+fn ends_inside(after: &str) -> bool {
+    let start = after.trim_start();
+    start.starts_with([',', ':'])
+        && start
+            .get(1..)
+            .is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[']))
+}
+
+/// Steps over closing brackets that close nothing.
+fn surplus_closers(text: &str, at: usize, out: &mut Output) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let length = rest
+        .find(|c: char| !(c.is_whitespace() || matches!(c, '}' | ']')))
+        .unwrap_or(rest.len());
+    let closers = rest.get(..length).unwrap_or_default().trim_end();
+    if closers.contains(['}', ']']) {
+        out.fix(&rules::SURPLUS_CLOSER, at..at + closers.len(), "");
+        return at + closers.len();
+    }
+    at
+}
+
+/// Steps over white space, a byte order mark, NULs, fences, tags and special tokens.
+pub(super) fn skip_frame(text: &str, from: usize) -> usize {
+    let mut at = from;
+    while let Some(rest) = text.get(at..) {
+        let step = frame_step(rest);
+        if step == 0 {
+            break;
+        }
+        at += step;
+    }
+    at
+}
+
+fn frame_step(rest: &str) -> usize {
+    let Some(next) = rest.chars().next() else {
+        return 0;
+    };
+    match next {
+        '\u{feff}' | '\0' | ';' => next.len_utf8(),
+        c if c.is_whitespace() => c.len_utf8(),
+        '`' if rest.starts_with("```") => {
+            let line = rest.find('\n').map_or(rest.len(), |end| end + 1);
+            let word = rest.get(3..line).unwrap_or_default().trim();
+            let is_language = word
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '+'));
+            if is_language {
+                line
+            } else {
+                3 + word.find(['{', '[']).unwrap_or(0).min(word.len())
+            }
+        }
+        '<' => tag_length(rest),
+        _ => 0,
+    }
+}
+
+/// Longest tag or special token, in bytes.
+const MAX_TAG: usize = 64;
+
+/// The length of `<tool_call>`, `</x>`, `<|im_end|>`, `<｜…｜>` at the start of a text; 0 if it is none.
+fn tag_length(rest: &str) -> usize {
+    let Some(end) = rest.bytes().take(MAX_TAG).position(|byte| byte == b'>') else {
+        return 0;
+    };
+    let inside = rest.get(1..end).unwrap_or_default();
+    let is_tag = !inside.is_empty()
+        && inside.chars().all(|c| {
+            c.is_alphanumeric() || matches!(c, '/' | '|' | '_' | '-' | '｜' | '▁' | ':' | '=')
+        });
+    if is_tag { end + 1 } else { 0 }
+}
+
+/// From where on a text holds nothing but frame: after a last value only that may follow.
+pub(super) struct Tail {
+    pub(super) start: usize,
+}
+
+impl Tail {
+    pub(super) fn new(text: &str) -> Self {
+        let mut rest = text;
+        loop {
+            let trimmed =
+                rest.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | ';'));
+            let shorter = trimmed.strip_suffix("```").or_else(|| {
+                let open = trimmed.ends_with('>').then(|| {
+                    let from = trimmed.len().saturating_sub(MAX_TAG);
+                    trimmed
+                        .as_bytes()
+                        .get(from..)?
+                        .iter()
+                        .rposition(|byte| *byte == b'<')
+                        .map(|at| from + at)
+                })??;
+                let tag = trimmed.get(open..)?;
+                (tag_length(tag) == tag.len()).then(|| trimmed.get(..open))?
+            });
+            match shorter {
+                Some(shorter) => rest = shorter,
+                None => {
+                    return Self {
+                        start: trimmed.len(),
+                    };
+                }
+            }
+        }
+    }
+}

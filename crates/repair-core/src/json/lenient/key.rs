@@ -1,0 +1,133 @@
+//! Keys: quoted in any way, or bare.
+
+use crate::schema::{Place, Tree};
+
+/// Longest key that look-ahead recognises, in bytes.
+const MAX_KEY: usize = 64;
+
+/// A key found at the start of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key<'t> {
+    /// What stands between the quotes, or the bare word.
+    pub(super) name: &'t str,
+    /// Bytes up to and with the closing quote.
+    pub(super) length: usize,
+    /// Where the colon stands, in bytes from the start.
+    pub(super) colon: usize,
+    pub(super) is_quoted: bool,
+}
+
+/// The closing quotes that go with an opening one.
+pub(super) fn closers_of(quote: char) -> &'static [char] {
+    match quote {
+        '"' => &['"'],
+        '\'' => &['\''],
+        '`' => &['`'],
+        '“' | '”' | '„' => &['”', '“', '"'],
+        '‘' | '’' => &['’', '‘', '\''],
+        '＂' => &['＂'],
+        _ => &[],
+    }
+}
+
+/// A quoted key and its colon at the start of a text.
+pub(super) fn quoted(text: &str) -> Option<Key<'_>> {
+    let quote = text.chars().next()?;
+    let closers = closers_of(quote);
+    if closers.is_empty() {
+        return None;
+    }
+    let inside = text.get(quote.len_utf8()..)?;
+    let window = window(inside);
+    let mut escaped = false;
+    let end = window.char_indices().find(|(_, c)| {
+        let closes = !escaped && closers.contains(c);
+        escaped = !escaped && *c == '\\';
+        closes
+    });
+    let (end, closer) = end?;
+    let name = inside.get(..end)?;
+    if name.contains(['\n', '{', '}']) {
+        return None;
+    }
+    let length = quote.len_utf8() + end + closer.len_utf8();
+    let colon = colon_after(text, length)?;
+    Some(Key {
+        name,
+        length,
+        colon,
+        is_quoted: true,
+    })
+}
+
+/// A bare key and its colon at the start of a text; a closing quote may follow the word.
+pub(super) fn bare(text: &str) -> Option<Key<'_>> {
+    let end = window(text)
+        .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.')))?;
+    let name = text.get(..end).filter(|name| !name.is_empty())?;
+    let after = text.get(end..)?;
+    let quote = after
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '"' | '\'' | '”' | '’'));
+    let length = end + quote.map_or(0, char::len_utf8);
+    let colon = colon_after(text, length)?;
+    // `https://` is no key.
+    let is_address = text
+        .get(colon..)
+        .is_some_and(|rest| rest.starts_with("://"));
+    (!is_address).then_some(Key {
+        name,
+        length,
+        colon,
+        is_quoted: quote.is_some(),
+    })
+}
+
+/// Any key and its colon.
+pub(super) fn any(text: &str) -> Option<Key<'_>> {
+    quoted(text).or_else(|| bare(text))
+}
+
+fn window(text: &str) -> &str {
+    let mut end = text.len().min(MAX_KEY + 2);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+fn colon_after(text: &str, from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let trimmed = rest.trim_start_matches([' ', '\t', '\n', '\r']);
+    let at = from + (rest.len() - trimmed.len());
+    trimmed.starts_with([':', '：', '=']).then_some(at)
+}
+
+/// Whether a text without its opening brace starts with a member: a quoted key, or a bare one that
+/// the schema knows.
+pub(super) fn starts_member(text: &str, tree: &Tree, place: Place) -> bool {
+    match any(text) {
+        Some(key) => (text.starts_with('"') && key.is_quoted) || tree.declares(place, key.name),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_keys() {
+        let name = |text| any(text).map(|key| key.name);
+        assert_eq!(name("\"a b\" : 1"), Some("a b"));
+        assert_eq!(name("path: x"), Some("path"));
+        assert_eq!(name("path\": x"), Some("path"));
+        assert_eq!(name("“path”: x"), Some("path"));
+        assert_eq!(name("\"a\\\"b\": 1"), Some("a\\\"b"));
+        assert_eq!(name("https://x"), None);
+        assert_eq!(name("\"a\", 1"), None);
+        assert_eq!(name(""), None);
+        assert_eq!(name(&"x".repeat(200)), None);
+    }
+}

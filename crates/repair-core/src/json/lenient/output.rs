@@ -1,0 +1,94 @@
+//! The strict text as it grows, and the report of what was changed.
+
+use std::ops::Range;
+
+use super::TextFix;
+use crate::rule::{Risk, Rule};
+
+/// What the reader has written so far.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) text: String,
+    pub(super) fixes: Vec<TextFix>,
+}
+
+impl Output {
+    /// Room for the text and for what escaping usually adds.
+    pub(super) fn for_input(length: usize) -> Self {
+        Self {
+            text: String::with_capacity(length + length / 8 + 64),
+            fixes: Vec::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Writes `now` for the bytes `before` of the input.
+    pub(super) fn fix(&mut self, rule: &'static Rule, before: Range<usize>, now: &str) {
+        self.fix_as(rule, rule.risk, before, now);
+    }
+
+    /// The same with a risk of its own.
+    pub(super) fn fix_as(
+        &mut self,
+        rule: &'static Rule,
+        risk: Risk,
+        before: Range<usize>,
+        now: &str,
+    ) {
+        let start = self.text.len();
+        self.text.push_str(now);
+        self.note(rule, risk, before, start);
+    }
+
+    /// Notes that what was written from `start` on stands for the bytes `before`.
+    pub(super) fn note(
+        &mut self,
+        rule: &'static Rule,
+        risk: Risk,
+        before: Range<usize>,
+        start: usize,
+    ) {
+        self.fixes.push(TextFix {
+            rule,
+            risk: risk.max(rule.risk),
+            before,
+            after: start..self.text.len(),
+        });
+    }
+
+    /// Forgets everything that was written from `length` on.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.text.truncate(length);
+        for fix in self
+            .fixes
+            .iter_mut()
+            .rev()
+            .take_while(|fix| fix.after.end > length)
+        {
+            fix.after = fix.after.start.min(length)..length;
+        }
+    }
+
+    /// Takes the comma at `at` out again; only white space follows it.
+    pub(super) fn remove_comma(&mut self, at: usize) {
+        let space = self.text.split_off(at + 1);
+        self.text.pop();
+        self.text.push_str(&space);
+        for fix in self
+            .fixes
+            .iter_mut()
+            .rev()
+            .take_while(|fix| fix.after.end > at)
+        {
+            let shift = |place: usize| if place > at { place - 1 } else { place };
+            fix.after = shift(fix.after.start)..shift(fix.after.end);
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! Strings: their end, then their content.
+
+use std::ops::Range;
+
+use super::end::End;
+use super::output::Output;
+use super::reader::Reader;
+use super::{Cut, Problem, key, rules};
+use crate::json::{scan, string};
+use crate::rule::Risk;
+
+/// A string of the input.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The whole token.
+    token: Range<usize>,
+    /// What is between the quotes.
+    content: Range<usize>,
+    ending: Ending,
+    /// Quotes that are content.
+    inner: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Closed,
+    /// Its closing quote is missing.
+    Unclosed,
+    /// The text ended.
+    Cut,
+}
+
+impl<'t> Reader<'t, '_> {
+    /// Reads the string value at the cursor.
+    pub(super) fn string_value(&mut self, quote: char) {
+        let found = self.find_string(self.at, quote);
+        let quote_at = self.out.len();
+        self.out.push("\"");
+        self.write_content(&found, quote, quote_at);
+        self.finish_string(&found);
+    }
+
+    /// Reads another part of the string value that was just written.
+    pub(super) fn string_continuation(&mut self, quote: char) {
+        let from = self.at;
+        let found = self.find_string(from, quote);
+        self.out.text.truncate(self.value_end.saturating_sub(1));
+        let start = self.out.len();
+        self.write_content(&found, quote, start);
+        self.out.note(
+            &rules::CONCATENATION,
+            Risk::Lossless,
+            from..found.token.end,
+            start,
+        );
+        self.finish_string(&found);
+    }
+
+    fn finish_string(&mut self, found: &Found) {
+        self.out.push("\"");
+        self.at = found.token.end;
+        self.value_is_done(true);
+        if found.ending == Ending::Cut {
+            self.cut_off(Cut::Inside);
+        }
+    }
+
+    /// Finds the end of the string that starts at `start`.
+    fn find_string(&mut self, start: usize, quote: char) -> Found {
+        if let Some(found) = self.find_triple(start, quote) {
+            return found;
+        }
+        let closers = key::closers_of(quote);
+        let content = start + quote.len_utf8();
+        let mut at = content;
+        let mut inner = 0;
+        let mut doubtful = false;
+        while let Some((stop, character)) = self.next_stop(at, closers) {
+            let after = stop + character.len_utf8();
+            if character == '\\' {
+                at = after + self.rest(after).chars().next().map_or(0, char::len_utf8);
+                continue;
+            }
+            if !closers.contains(&character) {
+                at = after;
+                continue;
+            }
+            let is_odd = inner % 2 == 1;
+            let is_end = match self.ends.judge(after, &self.stack) {
+                End::Certain => true,
+                End::Weak => {
+                    let passes = is_odd && self.ends.certain_follows(stop, character);
+                    doubtful |= passes;
+                    !passes
+                }
+                End::Faint => !self.ends.certain_follows(stop, character),
+                End::Content => false,
+            };
+            if is_end {
+                if doubtful && is_odd {
+                    self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+                }
+                return Found {
+                    token: start..after,
+                    content: content..stop,
+                    ending: Ending::Closed,
+                    inner,
+                };
+            }
+            if let Some(end) = (inner == 0)
+                .then(|| self.lost_quote(content, stop))
+                .flatten()
+            {
+                return Found {
+                    token: start..end,
+                    content: content..end,
+                    ending: Ending::Unclosed,
+                    inner,
+                };
+            }
+            inner += 1;
+            at = after;
+        }
+        let end = self.text.len();
+        Found {
+            token: start..end,
+            content: content..end,
+            ending: Ending::Cut,
+            inner,
+        }
+    }
+
+    /// The next quote or backslash.
+    fn next_stop(&self, at: usize, closers: &[char]) -> Option<(usize, char)> {
+        if closers == ['"'] {
+            let stop = scan::string_stop(self.text.as_bytes(), at);
+            return self
+                .rest(stop)
+                .chars()
+                .next()
+                .map(|character| (stop, character));
+        }
+        let found = self
+            .rest(at)
+            .find(|c: char| c == '\\' || closers.contains(&c))?;
+        self.rest(at + found)
+            .chars()
+            .next()
+            .map(|character| (at + found, character))
+    }
+
+    /// Where a string ends whose closing quote is missing before the key at `quote_at`.
+    fn lost_quote(&self, content: usize, quote_at: usize) -> Option<usize> {
+        let frame = self.stack.last()?;
+        let before = self.text.get(content..quote_at)?.trim_end();
+        let end = before.strip_suffix(',')?;
+        self.ends
+            .opens_known_key(quote_at, frame)
+            .then_some(content + end.len())
+    }
+
+    /// A string in triple quotes, as Python writes it.
+    fn find_triple(&self, start: usize, quote: char) -> Option<Found> {
+        let mark = match quote {
+            '"' => "\"\"\"",
+            '\'' => "'''",
+            _ => return None,
+        };
+        let inside = self.rest(start).strip_prefix(mark)?;
+        let content = start + mark.len();
+        let end = content + inside.find(mark)?;
+        let after = end + mark.len();
+        (self.ends.judge(after, &self.stack) == End::Certain).then_some(Found {
+            token: start..after,
+            content: content..end,
+            ending: Ending::Closed,
+            inner: 0,
+        })
+    }
+
+    fn write_content(&mut self, found: &Found, quote: char, from: usize) {
+        let content = self.text.get(found.content.clone()).unwrap_or_default();
+        let is_cut = found.ending == Ending::Cut;
+        let content = if is_cut {
+            without_half_escape(content)
+        } else {
+            content
+        };
+        let written = write(content, &mut self.out);
+        let before = found.token.clone();
+        let mut note = |rule, risk| self.out.note(rule, risk, before.clone(), from);
+        if quote != '"' || (found.token.start + 1 < found.content.start) {
+            note(&rules::QUOTES, Risk::Lossless);
+        }
+        if found.inner > 0 {
+            note(&rules::INNER_QUOTE, Risk::Inferred);
+        }
+        if found.ending == Ending::Unclosed {
+            note(&rules::MISSING_QUOTE, Risk::Inferred);
+        }
+        if written.control {
+            note(&rules::RAW_CONTROL, Risk::Lossless);
+        }
+        if let Some(risk) = written.escape {
+            note(&rules::ESCAPE, risk);
+        }
+        if written.surrogate {
+            note(&rules::LONE_SURROGATE, Risk::Guess);
+        }
+        if let Some(at) = written.damage.filter(|_| !is_cut) {
+            let at = found.content.start + at;
+            self.problem = self.problem.or(Some(Problem::DamagedEscape(at)));
+        }
+    }
+}
+
+/// A cut string without the escape that it ends in the middle of.
+fn without_half_escape(content: &str) -> &str {
+    let window = content.len().saturating_sub(12);
+    let window = (window..=content.len())
+        .find(|at| content.is_char_boundary(*at))
+        .unwrap_or(0);
+    let tail = content.get(window..).unwrap_or_default();
+    // Backslashes from the first of a run on: an even run is a run of escaped ones.
+    let run_start = |at: usize| {
+        content
+            .get(..at)
+            .map_or(0, |before| before.trim_end_matches('\\').len())
+    };
+    for (offset, _) in tail.match_indices('\\') {
+        let at = window + offset;
+        let is_escape = (at - run_start(at)) % 2 == 0;
+        let rest = content.get(at..).unwrap_or_default();
+        let is_half = match rest.as_bytes() {
+            [_] => true,
+            [_, b'u', digits @ ..] => {
+                let hex = digits
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_hexdigit())
+                    .count();
+                let high = rest
+                    .get(2..)
+                    .and_then(string::hex4)
+                    .is_some_and(|unit| (0xD800..0xDC00).contains(&unit));
+                let low = rest.get(6..).unwrap_or_default();
+                (digits.len() < 4 && hex == digits.len())
+                    || (high
+                        && (low.is_empty()
+                            || low == "\\"
+                            || (low.starts_with("\\u") && low.len() < 6)))
+            }
+            _ => false,
+        };
+        if is_escape && is_half {
+            return content.get(..at).unwrap_or_default();
+        }
+    }
+    content
+}
+
+/// What had to be changed in a string's content.
+#[derive(Debug, Default)]
+struct Written {
+    control: bool,
+    /// An illegal escape, and how sure its reading is.
+    escape: Option<Risk>,
+    surrogate: bool,
+    damage: Option<usize>,
+}
+
+/// Writes the inside of a string as strict JSON; legal escapes keep their spelling.
+fn write(content: &str, out: &mut Output) -> Written {
+    let reading = Reading::of(content);
+    let mut written = Written {
+        escape: reading.risk(),
+        ..Written::default()
+    };
+    let bytes = content.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let stop = scan::string_stop(bytes, at);
+        out.push(content.get(at..stop).unwrap_or_default());
+        match bytes.get(stop) {
+            None => break,
+            Some(b'\\') => at = stop + write_escape(content, stop, &reading, out, &mut written),
+            Some(byte) => {
+                written.control |= *byte < 0x20;
+                string::encode_special(*byte, &mut out.text);
+                at = stop + 1;
+            }
+        }
+    }
+    written
+}
+
+/// Writes the escape at `at`; returns its length in the input.
+fn write_escape(
+    content: &str,
+    at: usize,
+    reading: &Reading,
+    out: &mut Output,
+    written: &mut Written,
+) -> usize {
+    let rest = content.get(at..).unwrap_or_default();
+    let verbatim = |out: &mut Output, length: usize| {
+        out.push(rest.get(..length).unwrap_or_default());
+        length
+    };
+    let doubled = |out: &mut Output| {
+        out.push("\\\\");
+        1
+    };
+    match rest.as_bytes().get(1) {
+        Some(b'"' | b'\\' | b'/') => verbatim(out, 2),
+        Some(b'\'' | b'`') => {
+            out.push(rest.get(1..2).unwrap_or_default());
+            2
+        }
+        Some(b'b' | b'f') if !reading.is_unescaped => verbatim(out, 2),
+        Some(b'n' | b't' | b'r') if !(reading.is_unescaped && reading.is_drive) => verbatim(out, 2),
+        Some(b'u') => match unicode(rest) {
+            Unicode::Whole(length) => verbatim(out, length),
+            Unicode::Lone => {
+                written.surrogate = true;
+                out.push("\\ufffd");
+                6
+            }
+            Unicode::Damaged => {
+                written.damage = written.damage.or(Some(at));
+                doubled(out)
+            }
+            Unicode::None => doubled(out),
+        },
+        Some(b'x') => match control_code(rest) {
+            Some(code) => {
+                string::encode_special(code, &mut out.text);
+                4
+            }
+            None => doubled(out),
+        },
+        _ => doubled(out),
+    }
+}
+
+/// What a `\u` escape is.
+enum Unicode {
+    /// A character, or a pair, of this length.
+    Whole(usize),
+    /// Half a pair.
+    Lone,
+    /// One to three digits.
+    Damaged,
+    /// No digit: not an escape.
+    None,
+}
+
+fn unicode(rest: &str) -> Unicode {
+    let digits = rest.get(2..).unwrap_or_default();
+    let Some(unit) = string::hex4(digits) else {
+        let is_damaged = digits.starts_with(|c: char| c.is_ascii_hexdigit());
+        return if is_damaged {
+            Unicode::Damaged
+        } else {
+            Unicode::None
+        };
+    };
+    let low = rest
+        .get(6..)
+        .and_then(|rest| rest.strip_prefix("\\u"))
+        .and_then(string::hex4);
+    match (unit, low) {
+        (0xD800..=0xDBFF, Some(0xDC00..=0xDFFF)) => Unicode::Whole(12),
+        (0xD800..=0xDFFF, _) => Unicode::Lone,
+        _ => Unicode::Whole(6),
+    }
+}
+
+/// The control character of `\xNN`, the only characters for which that is decoded.
+fn control_code(rest: &str) -> Option<u8> {
+    let digits = rest
+        .get(2..4)
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u8::from_str_radix(digits, 16)
+        .ok()
+        .filter(u8::is_ascii_control)
+}
+
+/// How the backslashes of a string are to be read. An illegal escape shows that the model did not
+/// escape this string at all.
+#[derive(Debug, Default)]
+struct Reading {
+    is_unescaped: bool,
+    /// It begins like a Windows path, whose `\n`, `\t` and `\r` are names.
+    is_drive: bool,
+    /// It holds `\b`, `\f`, `\n`, `\r` or `\t`, which could have been meant either way.
+    has_ambiguous: bool,
+    /// It looks like LaTeX, where `\n` and `\t` begin commands.
+    is_latex: bool,
+}
+
+impl Reading {
+    fn of(content: &str) -> Self {
+        let bytes = content.as_bytes();
+        let mut reading = Self {
+            is_drive: is_drive(bytes),
+            ..Self::default()
+        };
+        let (mut long_word, mut word_after_space) = (false, false);
+        let mut at = 0;
+        while let Some(found) = content.get(at..).and_then(|rest| rest.find('\\')) {
+            let stop = at + found;
+            let rest = content.get(stop..).unwrap_or_default();
+            let letters = |from: usize| {
+                bytes
+                    .get(stop + from..)
+                    .unwrap_or_default()
+                    .iter()
+                    .take(2)
+                    .take_while(|byte| byte.is_ascii_alphabetic())
+                    .count()
+            };
+            at = stop + 2;
+            match bytes.get(stop + 1) {
+                Some(b'"' | b'\\' | b'/' | b'\'' | b'`') => {}
+                Some(b'b' | b'f') => reading.has_ambiguous = true,
+                Some(b'n' | b't' | b'r') => {
+                    reading.has_ambiguous = true;
+                    word_after_space |= letters(2) > 0;
+                }
+                Some(b'u') if !matches!(unicode(rest), Unicode::None) => {}
+                Some(b'x') if control_code(rest).is_some() => {
+                    // Not JSON's escape, but an escape.
+                    reading.is_unescaped |= false;
+                }
+                _ => {
+                    reading.is_unescaped = true;
+                    long_word |= letters(1) == 2;
+                    at = stop + 1;
+                }
+            }
+        }
+        reading.is_latex = long_word && word_after_space && !reading.is_drive;
+        reading
+    }
+
+    /// How sure the reading is, if the string has illegal escapes.
+    fn risk(&self) -> Option<Risk> {
+        self.is_unescaped
+            .then_some(match (self.is_latex, self.has_ambiguous) {
+                (true, _) => Risk::Guess,
+                (false, true) => Risk::Inferred,
+                (false, false) => Risk::Lossless,
+            })
+    }
+}
+
+/// A drive letter, a colon and a single backslash.
+fn is_drive(bytes: &[u8]) -> bool {
+    matches!(bytes, [letter, b':', b'\\', next, ..] if letter.is_ascii_alphabetic() && *next != b'\\')
+}
