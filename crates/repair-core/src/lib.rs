@@ -20,7 +20,7 @@ mod spec;
 mod split;
 mod toolset;
 mod verdict;
-mod words;
+pub mod words;
 
 pub use bare::{BadSchema, JsonRepair, repair_json};
 pub use call::{Arguments, Call, Finish, RawCall};

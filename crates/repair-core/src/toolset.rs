@@ -76,7 +76,7 @@ impl ToolSet {
                 None => tools.push(tool),
             }
         }
-        let index = Index::new(tools.iter().map(|tool| tool.spec.name()), &[]);
+        let index = Index::new(tools.iter().map(|tool| tool.spec.name()));
         (
             Self {
                 inner: Arc::new(Inner { tools, index }),

@@ -14,25 +14,28 @@ pub(crate) fn key(text: &str) -> String {
 /// (`1.5`, `2024-01`, `-5` keep theirs), or if it is a leading or trailing `_`.
 fn fold(text: &str, separators: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut before = None;
-    let mut rest = text.chars();
-    while let Some(character) = rest.next() {
-        if separators.contains(&character) {
-            let after = rest.clone().find(|next| !separators.contains(next));
-            let letter = [before, after]
-                .into_iter()
-                .flatten()
-                .any(char::is_alphabetic);
-            let edge = character == '_' && (before.is_none() || after.is_none());
-            if !(letter || edge) {
-                out.push(character);
-            }
-        } else {
-            out.extend(character.to_lowercase());
-            before = Some(character);
+    let mut before: Option<char> = None;
+    let mut rest = text;
+    loop {
+        let run = rest.len() - rest.trim_start_matches(separators).len();
+        let (run, tail) = rest.split_at(run);
+        let after = tail.chars().next();
+        let has_letter = [before, after]
+            .into_iter()
+            .flatten()
+            .any(char::is_alphabetic);
+        let is_edge = before.is_none() || after.is_none();
+        if !has_letter {
+            out.extend(
+                run.chars()
+                    .filter(|separator| !(is_edge && *separator == '_')),
+            );
         }
+        let Some(character) = after else { return out };
+        out.extend(character.to_lowercase());
+        before = after;
+        rest = tail.get(character.len_utf8()..).unwrap_or_default();
     }
-    out
 }
 
 #[cfg(test)]

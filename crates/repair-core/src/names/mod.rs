@@ -1,15 +1,10 @@
 //! Tool names: from what the model emitted to the one tool that is meant.
 
 pub(crate) mod fold;
+mod near;
 mod resolve;
-pub(crate) static RULES: &[&crate::Rule] = &[];
+mod rules;
 
-pub(crate) use resolve::Tools;
-pub(crate) use resolve::{Index, NameFix, Resolution};
-pub(crate) fn similarity(a: &str, b: &str) -> f64 {
-    strsim::normalized_damerau_levenshtein(a, b)
-}
-pub(crate) fn is_slip(a: &str, b: &str) -> bool {
-    let d = strsim::osa_distance(a, b);
-    (a.len() >= 6 && d == 1) || (a.len() >= 14 && d <= 2 && d > 0)
-}
+pub(crate) use near::{is_slip, similarity};
+pub(crate) use resolve::{Index, Resolution, Tools};
+pub(crate) use rules::RULES;
