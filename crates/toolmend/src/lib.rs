@@ -1,1 +1,30 @@
-//! Placeholder.
+//! Repairs the tool calls of LLM agents: one dependency for all of it.
+//!
+//! - [`repair_core`]: one call at a time, deterministic, in microseconds;
+//! - [`call_text`]: calls that a model printed as text, and streamed call deltas;
+//! - [`protocol`]: the line protocol of the `toolmend` command, as functions without I/O.
+//!
+//! ```
+//! use toolmend::{Policy, RawCall, ToolSet, ToolSpec, Verdict};
+//! use serde_json::json;
+//! let search = ToolSpec::new("search", json!({
+//!     "type": "object",
+//!     "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+//!     "required": ["query"]
+//! }));
+//! let (tools, _) = ToolSet::new([search]);
+//! let raw = RawCall::new("Search", r#"{"query": "planets", "limit": "5"}"#);
+//! let Verdict::Repaired(repaired) = tools.repair(&raw, &Policy::default()) else { panic!() };
+//! assert_eq!(repaired.call().arguments().text(), r#"{"query": "planets", "limit": 5}"#);
+//! ```
+
+pub mod protocol;
+
+pub use call_text;
+pub use repair_core;
+
+pub use call_text::{CallReader, DeltaAssembler, Mode, Piece, ReadOptions, read_calls};
+pub use repair_core::{
+    Arguments, Call, Candidate, Effect, Finish, Fix, Fixes, Policy, RawCall, Reason, Rejected,
+    Repaired, Risk, RuleSetting, ToolSet, ToolSpec, Verdict, repair_json, rules,
+};

@@ -1,0 +1,19 @@
+//! The `toolmend` command: a filter over lines of JSON.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the command talks to its user"
+)]
+
+mod cli;
+mod filter;
+mod policy;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run().unwrap_or_else(|error| {
+        eprintln!("toolmend: {error}");
+        ExitCode::from(2)
+    })
+}

@@ -1,0 +1,56 @@
+//! The line protocol of the command: one JSON object in, one out. No I/O here.
+
+mod answer;
+mod bare;
+mod raw;
+mod request;
+mod tools;
+
+pub use bare::answer_json;
+pub use tools::{Toolkit, ToolsError};
+
+use repair_core::Policy;
+
+/// What `toolmend repair` knows beside the lines.
+#[derive(Clone, Debug, Default)]
+pub struct Defaults {
+    /// The tools of lines that bring none.
+    pub tools: Option<Toolkit>,
+    /// What may be applied without asking.
+    pub policy: Policy,
+}
+
+/// An answer: one line of JSON, and whether the question was one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The line, without its line break.
+    pub line: String,
+    /// The line could not be answered; `line` holds an `error`.
+    pub is_error: bool,
+}
+
+impl Answer {
+    fn error(id: Option<&serde_json::value::RawValue>, error: &str) -> Self {
+        let line = serde_json::json!({"id": id, "error": error}).to_string();
+        Self {
+            line,
+            is_error: true,
+        }
+    }
+}
+
+/// Answers one line of `toolmend repair`.
+///
+/// ```
+/// use toolmend::protocol::{Defaults, answer_repair};
+/// let line = r#"{"id": 1, "tools": [{"name": "read", "parameters": {"type": "object", "properties": {"path": {"type": "string"}}}}],
+///                "mode": "native", "raw": {"name": "Read", "arguments": "{\"path\": \"a\"}"}}"#;
+/// let answer = answer_repair(line, &Defaults::default());
+/// assert!(answer.line.contains(r#""outcome":"repaired""#));
+/// ```
+pub fn answer_repair(line: &str, defaults: &Defaults) -> Answer {
+    match request::Request::parse(line) {
+        Ok(request) => answer::answer(&request, defaults),
+        Err(error) => Answer::error(request::id_of(line).as_deref(), &error),
+    }
+}
