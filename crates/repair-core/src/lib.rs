@@ -5,6 +5,7 @@
 #![deny(clippy::disallowed_methods)]
 
 mod call;
+mod feedback;
 mod fix;
 mod fixes;
 mod json;
@@ -13,15 +14,18 @@ mod policy;
 mod rule;
 mod schema;
 mod spec;
+mod stats;
 mod toolset;
 mod verdict;
 
 pub use call::{Arguments, Call, Finish, RawCall};
+pub use feedback::{CorrectiveError, HistoryCall, Teacher};
 pub use fix::Fix;
 pub use fixes::Fixes;
 pub use policy::{Limits, Policy, RuleSetting};
 pub use rule::{Loss, Risk, Rule, Stage};
 pub use spec::{Effect, SpecError, ToolSpec};
+pub use stats::{Counts, RepairStats};
 pub use toolset::{SchemaProblem, ToolSet};
 pub use verdict::{
     ArgumentError, Candidate, ExpectedParameters, Origin, Reason, Rejected, Repaired, Verdict,
