@@ -162,7 +162,7 @@ impl Rejected {
         let mut seen = std::collections::HashSet::new();
         names.retain(|name| seen.insert(name.clone()));
         let count = self.tool_count.max(names.len());
-        let (mut available_tools, _) = within(TOOLS, names, quoted_length);
+        let (mut available_tools, _) = within(TOOLS, names, |name| quoted_length(name));
         available_tools.sort();
         CorrectiveError::Tool {
             error: self.message(),
@@ -196,11 +196,14 @@ impl Rejected {
             return (None, 0);
         };
         let names = |list: &[String]| list.iter().map(|name| short(name)).collect::<Vec<_>>();
-        let (required, more_required) =
-            within(PARAMETERS, names(&expected.required), quoted_length);
-        let used: usize = required.iter().map(quoted_length).sum();
+        let (required, more_required) = within(PARAMETERS, names(&expected.required), |name| {
+            quoted_length(name)
+        });
+        let used: usize = required.iter().map(|name| quoted_length(name)).sum();
         let (optional, more_optional) =
-            within(PARAMETERS - used, names(&expected.optional), quoted_length);
+            within(PARAMETERS - used, names(&expected.optional), |name| {
+                quoted_length(name)
+            });
         let declares_any = !(required.is_empty() && optional.is_empty());
         (
             declares_any.then_some(ExpectedParameters { required, optional }),
@@ -348,7 +351,7 @@ fn quoted(names: &[String]) -> String {
 }
 
 /// What a name takes in a list.
-fn quoted_length(name: &String) -> usize {
+fn quoted_length(name: &str) -> usize {
     length(name) + "'', ".len()
 }
 

@@ -158,10 +158,11 @@ mod tests {
         insta::assert_snapshot!(render("search", fixes.iter()), @r#"
         Your call of 'search' was corrected before it ran:
         - JSON text of the arguments: a comma was missing; write `,`
-        - JSON text of the arguments: a comma was missing; write `,`
-        - JSON text of the arguments: a comma was missing; write `,`
+        - JSON text of the arguments: a string stood in quotes of another kind; write `"`, not `'`
+        - JSON text of the arguments: a string stood in quotes of another kind; write `"`, not ```
+        - JSON text of the arguments: a string stood in quotes of another kind; write `"`, not `“`
         - /limit: a number was written as text; write `5`, not `"5"`
-        - and 997 more
+        - and 1000 more
         Write it this way from now on.
         "#);
     }
