@@ -18,17 +18,20 @@ mod rule;
 mod schema;
 mod spec;
 mod split;
+mod stats;
 mod toolset;
 mod verdict;
 pub mod words;
 
 pub use bare::{BadSchema, JsonRepair, repair_json};
 pub use call::{Arguments, Call, Finish, RawCall};
+pub use feedback::{CorrectiveError, HistoryCall, Teacher};
 pub use fix::Fix;
 pub use fixes::Fixes;
 pub use policy::{Limits, Policy, RuleSetting};
 pub use rule::{Loss, Risk, Rule, Stage};
 pub use spec::{Effect, SpecError, ToolSpec};
+pub use stats::{Counts, RepairStats};
 pub use toolset::{SchemaProblem, ToolSet};
 pub use verdict::{
     ArgumentError, Candidate, ExpectedParameters, Origin, Reason, Rejected, Repaired, Verdict,

@@ -127,19 +127,13 @@ impl ToolSet {
             .collect();
         rejected.tool_count = permitted.len();
         rejected.did_you_mean = near.filter(|name| self.permits(name));
-        rejected.available_tools = if permitted.len() <= Self::LISTED {
-            permitted.into_iter().map(str::to_owned).collect()
-        } else {
-            let nearest = nearest
-                .iter()
-                .filter_map(|at| Some(self.tool(*at)?.spec.name()));
-            nearest
-                .filter(|name| self.permits(name))
-                .take(Self::LISTED)
-                .map(str::to_owned)
-                .collect()
-        };
-        rejected.available_tools.sort();
+        // Nearest first: feedback cuts a long inventory from behind.
+        let nearest = nearest.iter().filter_map(|at| Some(self.tool(*at)?.spec.name()));
+        rejected.available_tools = nearest.filter(|name| self.permits(name)).map(str::to_owned).collect();
+        if rejected.available_tools.len() < rejected.tool_count.min(Self::LISTED) {
+            rejected.available_tools = permitted.into_iter().take(Self::LISTED).map(str::to_owned).collect();
+        }
+        rejected.available_tools.truncate(Self::LISTED);
         Box::new(rejected)
     }
 }

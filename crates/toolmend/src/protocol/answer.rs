@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::raw::{self, Written};
 use super::request::Request;
 use super::tools::{Toolkit, parse_cached};
-use super::{Answer, Defaults};
+use super::{Answer, Defaults, inline_value};
 
 /// What came of a line or of one of its calls; later ones are worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -48,8 +48,7 @@ struct RunnableCall {
 impl RunnableCall {
     fn of(call: &Call<'_>) -> Option<Self> {
         let text = call.arguments().text().to_owned();
-        // White space around the object is part of its text, not of the value.
-        let arguments = RawValue::from_string(text.trim().to_owned()).ok()?;
+        let arguments = inline_value(&text)?;
         Some(Self {
             id: call.id().map(str::to_owned),
             name: call.tool().to_owned(),

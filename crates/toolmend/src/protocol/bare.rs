@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Answer, request};
+use super::{Answer, inline_value, request};
 
 #[derive(Deserialize)]
 struct Request<'l> {
@@ -48,7 +48,7 @@ pub fn answer_json(line: &str) -> Answer {
         Ok(repaired) => repaired,
         Err(error) => return Answer::error(asked.id, &error.to_string()),
     };
-    let value = RawValue::from_string(repaired.text.trim().to_owned()).ok();
+    let value = inline_value(&repaired.text);
     let reply = Reply {
         id: asked.id,
         ok: repaired.ok,

@@ -54,3 +54,9 @@ pub fn answer_repair(line: &str, defaults: &Defaults) -> Answer {
         Err(error) => Answer::error(request::id_of(line).as_deref(), &error),
     }
 }
+
+/// A strict JSON text as a value in a line: line breaks between tokens become spaces.
+fn inline_value(text: &str) -> Option<Box<serde_json::value::RawValue>> {
+    // A strict text has no raw line break inside a string.
+    serde_json::value::RawValue::from_string(text.trim().replace(['\n', '\r'], " ")).ok()
+}
