@@ -128,10 +128,19 @@ impl ToolSet {
         rejected.tool_count = permitted.len();
         rejected.did_you_mean = near.filter(|name| self.permits(name));
         // Nearest first: feedback cuts a long inventory from behind.
-        let nearest = nearest.iter().filter_map(|at| Some(self.tool(*at)?.spec.name()));
-        rejected.available_tools = nearest.filter(|name| self.permits(name)).map(str::to_owned).collect();
+        let nearest = nearest
+            .iter()
+            .filter_map(|at| Some(self.tool(*at)?.spec.name()));
+        rejected.available_tools = nearest
+            .filter(|name| self.permits(name))
+            .map(str::to_owned)
+            .collect();
         if rejected.available_tools.len() < rejected.tool_count.min(Self::LISTED) {
-            rejected.available_tools = permitted.into_iter().take(Self::LISTED).map(str::to_owned).collect();
+            rejected.available_tools = permitted
+                .into_iter()
+                .take(Self::LISTED)
+                .map(str::to_owned)
+                .collect();
         }
         rejected.available_tools.truncate(Self::LISTED);
         Box::new(rejected)

@@ -10,7 +10,7 @@ use crate::verdict::ExpectedParameters;
 /// every branch requires, optional everything else that some branch knows.
 pub(crate) fn expected_parameters(tree: &Tree) -> ExpectedParameters {
     let branches: Vec<&Type> = tree
-        .plain_types(Tree::ROOT)
+        .plain_types(tree.root())
         .into_iter()
         .map(|id| tree.get(id))
         .filter(|ty| ty.kinds.meets(Kinds::OBJECT))

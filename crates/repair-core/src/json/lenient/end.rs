@@ -24,6 +24,9 @@ pub(super) enum End {
     Content,
 }
 
+/// Longest comment that look-ahead steps over, in bytes.
+const MAX_COMMENT: usize = 1000;
+
 /// The look-ahead of the reader.
 pub(super) struct Ends<'t> {
     text: &'t str,
@@ -53,6 +56,33 @@ impl<'t> Ends<'t> {
 
     fn space(&self, at: usize) -> usize {
         scan::skip_space(self.text.as_bytes(), at)
+    }
+
+    /// White space and comments.
+    fn trivia(&self, at: usize) -> usize {
+        let mut at = self.space(at);
+        while let Some(length) = self.comment_length(at) {
+            at = self.space(at + length);
+        }
+        at
+    }
+
+    /// The length of the comment at `at`, if it is one and not a long one.
+    fn comment_length(&self, at: usize) -> Option<usize> {
+        let rest = self.rest(at);
+        let end = if rest.starts_with("/*") {
+            "*/"
+        } else if rest.starts_with("//") || rest.starts_with("# ") {
+            "\n"
+        } else {
+            return None;
+        };
+        let window = rest.as_bytes().get(..rest.len().min(MAX_COMMENT))?;
+        let found = window
+            .windows(end.len())
+            .skip(2)
+            .position(|bytes| bytes == end.as_bytes())?;
+        Some(found + 2 + end.len())
     }
 
     fn char_at(&self, at: usize) -> Option<char> {
@@ -100,7 +130,7 @@ impl<'t> Ends<'t> {
 
     fn after_comma(&self, comma: usize, stack: &[Frame<'t>]) -> End {
         let comma_length = self.char_at(comma).map_or(1, char::len_utf8);
-        let at = self.space(comma + comma_length);
+        let at = self.trivia(comma + comma_length);
         if at >= self.tail {
             return End::Weak;
         }
@@ -114,11 +144,7 @@ impl<'t> Ends<'t> {
             Some(next) if frame.is_object => match key::any(rest) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
-                None if matches!(next, '"' | '\'')
-                    && !rest.get(1..).unwrap_or_default().contains(next) =>
-                {
-                    End::Weak
-                }
+                None if is_broken_off_key(rest, next) => End::Weak,
                 None => End::Content,
             },
             Some(next) if starts_value(next, rest) => End::Weak,
@@ -174,6 +200,8 @@ impl<'t> Ends<'t> {
         let end = match (open.split_last(), self.char_at(at)) {
             (Some(_), Some(',')) => self.after_comma(at, open),
             (Some((frame, _)), Some('"')) => self.without_comma(at, frame),
+            // Another document follows.
+            (None, Some('{' | '[')) => End::Weak,
             (None, _) => End::Faint,
             _ => End::Content,
         };
@@ -225,6 +253,19 @@ impl<'t> Ends<'t> {
             && key::quoted(self.rest(at))
                 .is_some_and(|key| self.before_key(at, key, frame) == End::Certain)
     }
+}
+
+/// Whether the text ends in or directly behind a quoted key.
+fn is_broken_off_key(rest: &str, quote: char) -> bool {
+    matches!(quote, '"' | '\'')
+        && rest
+            .get(1..)
+            .is_some_and(|inside| match inside.find(quote) {
+                None => true,
+                Some(end) => inside
+                    .get(end + 1..)
+                    .is_some_and(|after| after.trim_start().is_empty()),
+            })
 }
 
 /// Whether a value can start with this character.
