@@ -1,1 +1,61 @@
-//! Placeholder.
+//! Helpers of the tests across crates: case files and JSON equality.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// The rows of a case file under `tests/cases`.
+///
+/// # Panics
+///
+/// If the file is missing or a line is not JSON: the test cannot go on.
+#[allow(clippy::panic, reason = "a test without its cases must fail")]
+pub fn cases(name: &str) -> Vec<Value> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("cases")
+        .join(name);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| {
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"))
+        })
+        .collect()
+}
+
+/// JSON equality: numbers by value, key order without meaning.
+pub fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
+        }
+        _ => a == b,
+    }
+}
+
+/// Whether `part` is what could be told of `truth` before the text was cut.
+pub fn is_sound_part(part: &Value, truth: &Value) -> bool {
+    match (part, truth) {
+        (Value::Object(part), Value::Object(truth)) => part.iter().all(|(key, value)| {
+            truth
+                .get(key)
+                .is_some_and(|whole| is_sound_part(value, whole))
+        }),
+        (Value::Array(part), Value::Array(truth)) => {
+            part.len() <= truth.len() && part.iter().zip(truth).all(|(a, b)| is_sound_part(a, b))
+        }
+        (Value::String(part), Value::String(truth)) => truth.starts_with(part.as_str()),
+        (Value::Number(part), Value::Number(truth)) => {
+            same(&Value::Number(part.clone()), &Value::Number(truth.clone()))
+                || truth.to_string().starts_with(&part.to_string())
+        }
+        _ => same(part, truth),
+    }
+}

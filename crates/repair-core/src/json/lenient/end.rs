@@ -141,10 +141,10 @@ impl<'t> Ends<'t> {
         match rest.chars().next() {
             Some('}' | ']' | '｝' | '］') => self.closers(at, stack),
             Some(',') => End::Faint,
-            Some(next) if frame.is_object => match key::any(rest) {
+            Some(_) if frame.is_object => match key::any(rest) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
-                None if is_broken_off_key(rest, next) => End::Weak,
+                None if is_broken_off_key(rest) => End::Weak,
                 None => End::Content,
             },
             Some(next) if starts_value(next, rest) => End::Weak,
@@ -256,16 +256,17 @@ impl<'t> Ends<'t> {
 }
 
 /// Whether the text ends in or directly behind a quoted key.
-fn is_broken_off_key(rest: &str, quote: char) -> bool {
-    matches!(quote, '"' | '\'')
-        && rest
-            .get(1..)
-            .is_some_and(|inside| match inside.find(quote) {
-                None => true,
-                Some(end) => inside
-                    .get(end + 1..)
-                    .is_some_and(|after| after.trim_start().is_empty()),
-            })
+pub(super) fn is_broken_off_key(rest: &str) -> bool {
+    let Some(quote @ ('"' | '\'')) = rest.chars().next() else {
+        return false;
+    };
+    rest.get(1..)
+        .is_some_and(|inside| match inside.find(quote) {
+            None => true,
+            Some(end) => inside
+                .get(end + 1..)
+                .is_some_and(|after| after.trim_start().is_empty()),
+        })
 }
 
 /// Whether a value can start with this character.

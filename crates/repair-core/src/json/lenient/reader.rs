@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::end::{End, Ends, starts_value};
+use super::end::{End, Ends, is_broken_off_key, starts_value};
 use super::frame::Tail;
 use super::output::Output;
 use super::token::{self, Meaning};
@@ -647,7 +647,10 @@ impl<'t, 'f> Reader<'t, 'f> {
     /// Whether a member, or the end, follows a comma at `after`.
     fn member_follows(&self, after: usize) -> bool {
         let rest = self.rest(after).trim_start();
-        rest.is_empty() || rest.starts_with(['}', '｝', ',', '/', '#']) || key::any(rest).is_some()
+        rest.is_empty()
+            || rest.starts_with(['}', '｝', ',', '/', '#'])
+            || key::any(rest).is_some()
+            || is_broken_off_key(rest)
     }
 }
 

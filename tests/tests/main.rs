@@ -1,0 +1,15 @@
+//! Tests across crates: the case files and the promises.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod field;
+mod generate;
+mod json;
+mod promises;
+mod rules;
+mod texts;
