@@ -40,7 +40,7 @@ pub use verdict::{
 /// All rules, in the order of the pipeline: what each does, how sure it is, what it costs.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let tables = [
-        names::RULES,
+        names::rules::RULES,
         json::lenient::RULES,
         split::RULES,
         arguments::rules::ALL,

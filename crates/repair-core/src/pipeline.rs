@@ -67,8 +67,8 @@ impl ToolSet {
         let name_of = |at: &u32| self.tool(*at).map(|tool| tool.spec.name().to_owned());
         let (at, fix) = match &resolution {
             Resolution::Exact(at) => (*at, None),
-            Resolution::Fixed(at, rule) if policy.risk_of(rule, rule.risk).is_some() => {
-                (*at, Some(*rule))
+            Resolution::Fixed(at, fix) if policy.risk_of(fix.rule, fix.rule.risk).is_some() => {
+                (*at, Some(fix.rule))
             }
             Resolution::Fixed(at, _) => return Err(self.unknown_tool(raw, name_of(at), vec![*at])),
             Resolution::Ambiguous(tools) => {

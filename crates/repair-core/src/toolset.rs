@@ -35,8 +35,8 @@ pub struct SchemaProblem {
 /// }));
 /// let (tools, problems) = ToolSet::new([search]);
 /// assert!(problems.is_empty());
-/// let verdict = tools.repair(&RawCall::new("search", r#"{"query": "planets"}"#), &Policy::default());
-/// assert!(matches!(verdict, Verdict::Valid(_)));
+/// let raw = RawCall::new("search", r#"{"query": "planets"}"#);
+/// assert!(matches!(tools.repair(&raw, &Policy::default()), Verdict::Valid(_)));
 /// ```
 #[derive(Clone, Debug)]
 pub struct ToolSet {
@@ -76,7 +76,7 @@ impl ToolSet {
                 None => tools.push(tool),
             }
         }
-        let index = Index::new(tools.iter().map(|tool| tool.spec.name()));
+        let index = Index::new(tools.iter().map(|tool| tool.spec.name()), &[]);
         (
             Self {
                 inner: Arc::new(Inner { tools, index }),

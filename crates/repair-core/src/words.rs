@@ -1,486 +1,371 @@
-//! The word lists that decide what may be exchanged for what. One table, published, so that a host
-//! can read what this crate takes for an opposite, an operation or another name.
+//! The word lists of the repair rules, all in one place, and the questions asked of them.
+//!
+//! Words are in lower case. Keys stand as folds (without `_`, `-`, `.` and spaces), so that
+//! `file_path`, `filePath` and `file-path` are all `filepath`.
 
-use crate::names::fold;
+use crate::names::{fold, near};
 
-/// Words that turn a call into its opposite. A name, key or enum value is never exchanged for one
-/// that differs by such a pair.
-pub const OPPOSITES: &[(&str, &str)] = &[
-    ("read", "write"),
-    ("get", "set"),
-    ("get", "put"),
-    ("get", "post"),
-    ("create", "delete"),
-    ("create", "destroy"),
-    ("create", "remove"),
-    ("add", "remove"),
-    ("add", "delete"),
-    ("insert", "delete"),
-    ("insert", "remove"),
-    ("append", "truncate"),
-    ("enable", "disable"),
-    ("activate", "deactivate"),
-    ("lock", "unlock"),
-    ("block", "unblock"),
-    ("start", "stop"),
-    ("start", "end"),
-    ("begin", "end"),
-    ("open", "close"),
-    ("allow", "deny"),
-    ("accept", "reject"),
-    ("approve", "reject"),
-    ("approve", "deny"),
-    ("grant", "revoke"),
-    ("push", "pull"),
-    ("show", "hide"),
-    ("from", "to"),
-    ("min", "max"),
-    ("minimum", "maximum"),
-    ("source", "target"),
-    ("source", "destination"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("before", "after"),
-    ("old", "new"),
-    ("include", "exclude"),
-    ("asc", "desc"),
-    ("ascending", "descending"),
-    ("public", "private"),
-    ("up", "down"),
-    ("in", "out"),
-    ("on", "off"),
-    ("true", "false"),
-    ("yes", "no"),
-    ("left", "right"),
-    ("top", "bottom"),
-    ("first", "last"),
-    ("next", "previous"),
-    ("next", "prev"),
-    ("buy", "sell"),
-    ("send", "receive"),
-    ("upload", "download"),
-    ("import", "export"),
-    ("encode", "decode"),
-    ("encrypt", "decrypt"),
-    ("compress", "decompress"),
-    ("install", "uninstall"),
-    ("subscribe", "unsubscribe"),
-    ("follow", "unfollow"),
-    ("mount", "unmount"),
-    ("load", "unload"),
-    ("attach", "detach"),
-    ("connect", "disconnect"),
-    ("login", "logout"),
-    ("join", "leave"),
-    ("increase", "decrease"),
-    ("increment", "decrement"),
-    ("raise", "lower"),
-    ("higher", "lower"),
-    ("high", "low"),
-    ("parent", "child"),
-    ("input", "output"),
-    ("request", "response"),
-    ("archive", "restore"),
-    ("delete", "restore"),
-    ("pause", "resume"),
-    ("mute", "unmute"),
-    ("pin", "unpin"),
-    ("assign", "unassign"),
-    ("check", "uncheck"),
-    ("select", "deselect"),
-    ("promote", "demote"),
-    ("success", "failure"),
-    ("internal", "external"),
-    ("local", "remote"),
-    ("sender", "recipient"),
-    ("debit", "credit"),
-    ("withdraw", "deposit"),
-    ("north", "south"),
-    ("east", "west"),
-    ("hot", "cold"),
-    ("with", "without"),
-    ("any", "all"),
-    ("positive", "negative"),
-    ("hard", "soft"),
-    ("read", "delete"),
-    ("read", "update"),
-    ("get", "delete"),
-    ("get", "update"),
-    ("list", "delete"),
-    ("update", "delete"),
-    ("create", "update"),
-    ("copy", "move"),
+/// Pairs of words that turn a name, key or enum value into its contrary, in either order. No rule
+/// ever exchanges texts that differ by one of them.
+#[rustfmt::skip]
+pub static OPPOSITES: &[(&str, &str)] = &[
+    ("above", "below"), ("accept", "decline"), ("accept", "reject"), ("activate", "suspend"),
+    ("active", "inactive"), ("active", "passive"), ("add", "clear"), ("add", "delete"),
+    ("add", "drop"), ("add", "remove"), ("add", "subtract"), ("after", "before"), ("all", "none"),
+    ("allow", "block"), ("allow", "deny"), ("allow", "forbid"), ("allowlist", "blocklist"),
+    ("allowlist", "denylist"), ("and", "or"), ("append", "prepend"), ("approve", "deny"),
+    ("approve", "reject"), ("archive", "restore"), ("arm", "disarm"), ("asc", "desc"),
+    ("ascending", "descending"), ("attach", "detach"), ("backup", "restore"),
+    ("backward", "forward"), ("begin", "end"), ("best", "worst"), ("block", "permit"),
+    ("borrow", "lend"), ("bottom", "top"), ("buy", "sell"), ("cancel", "confirm"),
+    ("cancel", "resume"), ("cancel", "schedule"), ("child", "parent"), ("clear", "set"),
+    ("client", "server"), ("close", "open"), ("collapse", "expand"), ("cold", "hot"),
+    ("commit", "revert"), ("commit", "rollback"), ("compress", "decompress"),
+    ("compress", "extract"), ("connect", "disconnect"), ("cool", "heat"), ("create", "delete"),
+    ("create", "destroy"), ("create", "drop"), ("create", "remove"), ("credit", "debit"),
+    ("day", "night"), ("decode", "encode"), ("decrease", "increase"), ("decrement", "increment"),
+    ("decrypt", "encrypt"), ("delete", "get"), ("delete", "insert"), ("delete", "read"),
+    ("delete", "restore"), ("delete", "update"), ("demote", "promote"), ("deny", "grant"),
+    ("deny", "permit"), ("deposit", "withdraw"), ("dest", "origin"), ("dest", "source"),
+    ("dest", "src"), ("destination", "origin"), ("destination", "source"), ("destination", "src"),
+    ("disable", "enable"), ("disabled", "enabled"), ("disallow", "permit"), ("down", "up"),
+    ("download", "upload"), ("downgrade", "upgrade"), ("dst", "source"), ("dst", "src"),
+    ("earliest", "latest"), ("empty", "fill"), ("end", "start"), ("error", "success"),
+    ("even", "odd"), ("exclude", "include"), ("exclusive", "inclusive"), ("exit", "enter"),
+    ("expense", "income"), ("export", "import"), ("external", "internal"), ("fail", "pass"),
+    ("failure", "success"), ("false", "true"), ("fetch", "push"), ("finish", "start"),
+    ("first", "last"), ("follow", "unfollow"), ("freeze", "thaw"), ("from", "to"), ("get", "post"),
+    ("get", "put"), ("get", "set"), ("get", "update"), ("give", "take"), ("global", "local"),
+    ("grant", "revoke"), ("greater", "less"), ("greater", "lesser"), ("gt", "lt"), ("gte", "lte"),
+    ("head", "tail"), ("hidden", "visible"), ("hide", "show"), ("high", "low"), ("higher", "lower"),
+    ("highest", "lowest"), ("horizontal", "vertical"), ("in", "out"), ("inbound", "outbound"),
+    ("incoming", "outgoing"), ("inner", "outer"), ("input", "output"), ("insert", "remove"),
+    ("install", "remove"), ("invite", "kick"), ("join", "leave"), ("join", "split"),
+    ("keep", "drop"), ("keep", "remove"), ("kill", "start"), ("large", "small"),
+    ("larger", "smaller"), ("largest", "smallest"), ("left", "right"), ("less", "more"),
+    ("load", "save"), ("load", "store"), ("local", "remote"), ("login", "logout"),
+    ("long", "short"), ("longest", "shortest"), ("lose", "win"), ("lower", "upper"),
+    ("lowercase", "uppercase"), ("max", "min"), ("maximum", "minimum"), ("merge", "split"),
+    ("minus", "plus"), ("most", "least"), ("mount", "umount"), ("mute", "unmute"),
+    ("narrow", "wide"), ("negative", "positive"), ("never", "always"), ("new", "old"),
+    ("newer", "older"), ("newest", "oldest"), ("next", "prev"), ("next", "previous"), ("no", "yes"),
+    ("off", "on"), ("offline", "online"), ("over", "under"), ("pause", "play"), ("pause", "resume"),
+    ("peek", "pop"), ("pop", "push"), ("prefix", "suffix"), ("private", "public"), ("pull", "push"),
+    ("purchase", "sell"), ("raise", "lower"), ("read", "update"), ("read", "write"),
+    ("receive", "send"), ("received", "sent"), ("receiver", "sender"), ("recipient", "sender"),
+    ("redo", "undo"), ("request", "response"), ("reserve", "cancel"), ("reserve", "release"),
+    ("resume", "stop"), ("resume", "suspend"), ("row", "column"), ("shutdown", "start"),
+    ("since", "until"), ("sink", "source"), ("slow", "fast"), ("source", "target"),
+    ("src", "target"), ("start", "stop"), ("subscribe", "unsubscribe"), ("sync", "async"),
+    ("thick", "thin"), ("unarchive", "delete"), ("whitelist", "blacklist"),
 ];
 
-/// Prefixes that turn a word into its opposite.
-pub const OPPOSING_PREFIXES: &[&str] = &[
-    "un", "de", "dis", "in", "im", "ir", "il", "non", "anti", "mis",
+/// Prefixes that turn a word into its contrary.
+#[rustfmt::skip]
+pub static OPPOSING_PREFIXES: &[&str] = &[
+    "un", "de", "dis", "in", "non", "anti", "mis", "im", "ir", "il", "not", "no",
 ];
 
-/// Words that negate by standing beside another.
-pub const NEGATIONS: &[&str] = &["not", "no", "non", "never", "un", "without", "except"];
-
-/// Words for what a tool does. An emitted name that holds one is no misspelling of another.
-pub const OPERATIONS: &[&str] = &[
-    "add",
-    "allow",
-    "append",
-    "apply",
-    "approve",
-    "archive",
-    "assign",
-    "attach",
-    "block",
-    "book",
-    "browse",
-    "build",
-    "buy",
-    "calculate",
-    "call",
-    "cancel",
-    "change",
-    "check",
-    "clear",
-    "clone",
-    "close",
-    "commit",
-    "compare",
-    "compute",
-    "connect",
-    "convert",
-    "copy",
-    "count",
-    "create",
-    "delete",
-    "deny",
-    "deploy",
-    "describe",
-    "destroy",
-    "detach",
-    "disable",
-    "download",
-    "drop",
-    "edit",
-    "enable",
-    "end",
-    "estimate",
-    "exec",
-    "execute",
-    "export",
-    "fetch",
-    "fill",
-    "filter",
-    "find",
-    "format",
-    "forward",
-    "generate",
-    "get",
-    "grant",
-    "grep",
-    "hide",
-    "import",
-    "insert",
-    "install",
-    "invite",
-    "join",
-    "kill",
-    "leave",
-    "link",
-    "list",
-    "load",
-    "lock",
-    "login",
-    "logout",
-    "look",
-    "lookup",
-    "mark",
-    "merge",
-    "move",
-    "open",
-    "parse",
-    "patch",
-    "pause",
-    "pay",
-    "ping",
-    "plan",
-    "play",
-    "post",
-    "print",
-    "publish",
-    "pull",
-    "push",
-    "put",
-    "query",
-    "read",
-    "rebuild",
-    "refund",
-    "reject",
-    "reload",
-    "remove",
-    "rename",
-    "reply",
-    "replace",
-    "request",
-    "reset",
-    "resolve",
-    "restart",
-    "restore",
-    "resume",
-    "retrieve",
-    "revert",
-    "revoke",
-    "run",
-    "save",
-    "scan",
-    "search",
-    "select",
-    "sell",
-    "send",
-    "set",
-    "share",
-    "show",
-    "sort",
-    "start",
-    "stop",
-    "store",
-    "submit",
-    "subscribe",
-    "summarize",
-    "sync",
-    "tag",
-    "test",
-    "transfer",
-    "translate",
-    "unblock",
-    "undo",
-    "unlink",
-    "unlock",
-    "update",
-    "upload",
-    "validate",
-    "verify",
-    "view",
-    "watch",
-    "write",
+/// Verbs that name an operation. A name that holds one of them means it, however near another
+/// name is.
+#[rustfmt::skip]
+pub static OPERATIONS: &[&str] = &[
+    "accept", "access", "activate", "add", "allow", "append", "apply", "approve", "archive",
+    "assign", "attach", "backup", "ban", "block", "book", "browse", "build", "buy", "calculate",
+    "call", "cancel", "capture", "change", "check", "clean", "clear", "click", "clone", "close",
+    "collect", "combine", "commit", "compare", "compile", "complete", "compose", "compress",
+    "compute", "configure", "confirm", "connect", "convert", "copy", "count", "create", "crop",
+    "cut", "deactivate", "debug", "decline", "decode", "decompile", "decrypt", "define", "delete",
+    "deny", "deploy", "describe", "destroy", "detach", "detect", "diff", "disable", "disconnect",
+    "dismiss", "download", "draft", "draw", "drop", "duplicate", "edit", "email", "enable",
+    "encode", "encrypt", "end", "estimate", "eval", "evaluate", "execute", "exit", "explain",
+    "export", "extract", "fetch", "filter", "find", "finish", "fix", "follow", "fork", "format",
+    "forward", "generate", "get", "glob", "grant", "grep", "hide", "identify", "import", "index",
+    "insert", "inspect", "install", "invite", "invoke", "join", "kill", "launch", "leave", "like",
+    "link", "list", "load", "lock", "log", "login", "logout", "look", "lookup", "map", "mark",
+    "match", "measure", "merge", "modify", "monitor", "mount", "move", "mute", "navigate", "notify",
+    "open", "order", "parse", "paste", "patch", "pause", "pay", "peek", "pin", "ping", "plan",
+    "play", "plot", "poll", "pop", "post", "predict", "preview", "print", "process", "promote",
+    "publish", "pull", "purchase", "push", "put", "query", "queue", "quote", "read", "rebase",
+    "rebuild", "receive", "record", "recover", "redo", "refresh", "register", "reject", "release",
+    "reload", "remind", "remove", "rename", "render", "reopen", "repeat", "replace", "reply",
+    "report", "request", "reserve", "reset", "resize", "resolve", "restart", "restore", "resume",
+    "retrieve", "return", "revert", "review", "revoke", "roll", "rollback", "rotate", "route",
+    "run", "sample", "save", "scale", "scan", "schedule", "scrape", "search", "seek", "select",
+    "sell", "send", "set", "share", "ship", "show", "sign", "simulate", "skip", "sleep", "solve",
+    "sort", "split", "star", "start", "stop", "store", "stream", "submit", "subscribe", "suspend",
+    "swap", "switch", "sync", "tag", "take", "test", "toggle", "trace", "track", "train",
+    "transfer", "transform", "translate", "type", "unblock", "undo", "unfollow", "uninstall",
+    "unlink", "unload", "unlock", "unmount", "unmute", "unpin", "unsubscribe", "update", "upgrade",
+    "upload", "upsert", "validate", "verify", "view", "wait", "watch", "withdraw", "write",
 ];
 
-/// Verbs toward which no slip is ever corrected.
-pub const DANGEROUS_VERBS: &[&str] = &[
-    "buy",
-    "cancel",
-    "charge",
-    "clear",
-    "cleanup",
-    "delete",
-    "deploy",
-    "destroy",
-    "drop",
-    "erase",
-    "exec",
-    "execute",
-    "format",
-    "kill",
-    "order",
-    "overwrite",
-    "pay",
-    "publish",
-    "purge",
-    "refund",
-    "remove",
-    "reset",
-    "revoke",
-    "run",
-    "sell",
-    "send",
-    "shutdown",
-    "terminate",
-    "transfer",
-    "truncate",
-    "uninstall",
-    "unlink",
-    "wipe",
+/// Things that tools are about. Like [`OPERATIONS`], they are words of their own and never a
+/// slip of another word (`get_data` is not `get_date`). Words of two spellings (`analyse`) are in
+/// neither list.
+#[rustfmt::skip]
+pub static THINGS: &[&str] = &[
+    "account", "action", "activity", "address", "agent", "alarm", "album", "alert", "area",
+    "article", "artist", "asset", "audio", "balance", "bill", "blob", "board", "body", "bond",
+    "bot", "branch", "bucket", "budget", "cache", "calendar", "campaign", "car", "card", "cart",
+    "case", "cell", "channel", "chart", "chat", "city", "class", "client", "code", "column",
+    "comment", "company", "component", "config", "contact", "container", "content", "context",
+    "contract", "cost", "country", "coupon", "course", "currency", "customer", "cycle", "dashboard",
+    "data", "database", "date", "day", "deal", "detail", "device", "dialog", "directory", "disk",
+    "distance", "doc", "document", "domain", "door", "driver", "edge", "element", "employee",
+    "entity", "entry", "env", "error", "event", "example", "expense", "face", "fact", "field",
+    "file", "flag", "flight", "flow", "folder", "form", "function", "game", "gift", "goal", "graph",
+    "group", "hash", "head", "header", "history", "host", "hotel", "hour", "image", "info", "input",
+    "instance", "invoice", "issue", "item", "job", "key", "label", "language", "layer", "lead",
+    "level", "library", "line", "location", "mail", "main", "mean", "media", "median", "meeting",
+    "member", "memory", "menu", "message", "metric", "minute", "mode", "model", "module", "month",
+    "movie", "name", "network", "news", "node", "note", "number", "object", "offer", "option",
+    "output", "owner", "package", "page", "pane", "panel", "parent", "part", "path", "patient",
+    "payment", "permission", "person", "phone", "photo", "place", "player", "playlist", "point",
+    "policy", "port", "position", "price", "product", "profile", "project", "property", "quantity",
+    "question", "rate", "rating", "ratio", "recipe", "region", "repo", "repository", "resource",
+    "response", "result", "role", "room", "row", "rule", "salary", "sale", "schema", "score",
+    "screen", "script", "season", "section", "sensor", "server", "service", "session", "shape",
+    "sheet", "shell", "shift", "site", "size", "slide", "slot", "snapshot", "song", "source",
+    "stage", "state", "station", "statistics", "stats", "status", "step", "stock", "story",
+    "string", "style", "sum", "symbol", "system", "tab", "table", "target", "task", "team",
+    "temperature", "template", "term", "text", "theme", "thread", "ticket", "tile", "time", "title",
+    "todo", "token", "tool", "topic", "trade", "trend", "trip", "unit", "url", "user", "value",
+    "variable", "variance", "vendor", "version", "video", "visit", "voice", "volume", "vote",
+    "wallet", "weather", "website", "week", "weight", "wiki", "window", "word", "worker",
+    "workflow", "workspace", "year", "zone",
+];
+
+/// Verbs that delete, drop, send, pay, kill or execute. A slip is never read as one of them.
+#[rustfmt::skip]
+pub static DANGEROUS_VERBS: &[&str] = &[
+    "abort", "bash", "buy", "cancel", "charge", "checkout", "clear", "delete", "deploy", "destroy",
+    "drop", "empty", "erase", "eval", "evict", "exec", "execute", "expire", "flush", "kill",
+    "order", "overwrite", "pay", "post", "publish", "purchase", "purge", "reboot", "refund",
+    "remove", "reset", "revoke", "rm", "run", "sell", "send", "shell", "shutdown", "spawn",
+    "submit", "sudo", "terminate", "transfer", "truncate", "uninstall", "unlink", "wipe",
     "withdraw",
 ];
 
-/// Words that say nothing in a path of a name (`google:tool:terminal:index:0`).
-pub const GENERIC_SEGMENTS: &[&str] = &[
-    "tool",
-    "tools",
-    "function",
-    "functions",
-    "call",
-    "api",
-    "default_api",
-    "index",
-    "ns",
-    "google",
+/// Words that say nothing about which tool is meant, as a segment of a path
+/// (`google:tool:terminal:index:0`).
+#[rustfmt::skip]
+pub static GENERIC: &[&str] = &[
+    "tool", "tools", "function", "functions", "call", "api", "default_api", "index", "ns", "google",
 ];
 
-/// Prefixes that hosts and model families put before a name.
-pub const NAME_PREFIXES: &[&str] = &[
-    "functions.",
-    "function.",
-    "default_api.",
-    "tools.",
-    "tool.",
-    "functions:",
-    "tool:",
-    "mcp_",
+/// Namespaces that models put before a tool's name.
+pub static NAMESPACES: &[&str] = &["functions.", "default_api.", "tools."];
+
+/// Where the name ends and leaked control text begins.
+#[rustfmt::skip]
+pub static SPECIAL_TOKENS: &[&str] = &[
+    "<", "[TOOL_CALLS]", "[/TOOL_CALLS]", "[TOOL_CONTENT]", "[ARGS]", "[CALL_ID]", "[INST]",
+    "[/INST]",
 ];
 
-/// Suffixes that models put behind a name.
-pub const NAME_SUFFIXES: &[&str] = &["()", "_tool", "-tool", "tool"];
-
-/// Keys that wrap arguments without being one.
-pub const WRAPPER_KEYS: &[&str] = &[
-    "arguments",
-    "args",
-    "input",
-    "parameters",
-    "params",
-    "properties",
-    "kwargs",
-    "data",
-];
-
-/// Common names of the same argument, as folded keys. A key is renamed to another of its group
-/// only where nothing else could be meant.
-pub const ALIASES: &[&[&str]] = &[
-    &[
-        "path",
-        "filepath",
-        "file",
-        "filename",
-        "targetfile",
-        "filepathname",
-    ],
-    &[
-        "directory",
-        "dir",
-        "folder",
-        "folderpath",
-        "directorypath",
-        "dirpath",
-    ],
-    &[
-        "query",
-        "q",
-        "search",
-        "searchquery",
-        "searchterm",
-        "searchtext",
-    ],
-    &["command", "cmd", "commandline", "shellcommand"],
-    &["content", "text", "contents", "filecontent", "body"],
-    &["url", "uri", "link", "href", "webpage"],
-    &["oldstring", "oldstr", "oldtext", "old"],
-    &["newstring", "newstr", "newtext", "new"],
+/// Keys that mean the same, in groups, as folds. A key stands in at most one group.
+#[rustfmt::skip]
+pub static ALIASES: &[&[&str]] = &[
+    &["path", "filepath", "file", "filename", "pathname", "absolutepath", "fpath"],
+    &["query", "q", "search", "searchquery", "searchterm", "querystring"],
+    &["command", "cmd", "commandline", "shellcommand", "bashcommand"],
+    &["content", "text", "contents", "filecontent", "filetext"],
+    &["url", "uri", "link", "href"],
+    &["oldstring", "oldstr", "oldtext", "old", "oldcontent"],
+    &["newstring", "newstr", "newtext", "new", "newcontent"],
+    &["directory", "dir", "folder", "dirpath", "directorypath", "folderpath"],
+    &["cwd", "workdir", "workingdir", "workingdirectory"],
+    &["limit", "maxresults", "numresults", "topk"],
     &["pattern", "regex", "regexp"],
-    &["limit", "maxresults", "count", "numresults", "topk"],
     &["message", "msg"],
-    &["description", "desc"],
-    &["timeout", "timeoutseconds", "timeoutsecs"],
     &["language", "lang"],
-    &["location", "place"],
-    &["identifier", "id"],
-    &["username", "user"],
-    &["email", "emailaddress", "mail"],
-    &["workingdirectory", "cwd", "workdir", "workingdir"],
+    &["email", "emailaddress"],
+    &["phone", "phonenumber"],
+    &["code", "sourcecode"],
+    &["quantity", "qty"],
+    &["address", "addr"],
+    &["config", "configuration"],
+    &["extension", "ext"],
+    &["latitude", "lat"],
+    &["longitude", "lon", "lng"],
+    &["repository", "repo"],
+    &["organization", "organisation", "org"],
+    &["source", "src"],
+    &["destination", "dest", "dst"],
+    &["timezone", "tz"],
+    &["id", "identifier"],
+    &["color", "colour"],
 ];
 
-/// Whether two keys are common names of the same argument.
-pub(crate) fn are_aliases(a: &str, b: &str) -> bool {
-    let (a, b) = (fold::key(a), fold::key(b));
-    ALIASES
-        .iter()
-        .any(|group| group.contains(&&*a) && group.contains(&&*b))
-}
+/// Keys that models wrap all arguments in.
+#[rustfmt::skip]
+pub static WRAPPERS: &[&str] = &[
+    "arguments", "args", "input", "parameters", "params", "properties", "kwargs", "data",
+];
 
-/// The words of a name: split at separators and at the humps of camel case, in lower case.
+/// Keys that models wrap the items of an array in, beside the singular of the array's own key.
+pub static ITEM_WRAPPERS: &[&str] = &["item", "value"];
+
+/// The lower-cased words of a name, key or value: `getHTTPUrl_v2` is `get`, `http`, `url`, `v2`.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
+    let mut words = Vec::new();
     let mut word = String::new();
-    let mut before_is_lower = false;
-    for character in text.chars() {
-        let starts_word = character.is_uppercase() && before_is_lower;
-        if (!character.is_alphanumeric() || starts_word) && !word.is_empty() {
-            tokens.push(std::mem::take(&mut word));
+    let mut before = None;
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        let is_start = character.is_uppercase()
+            && (before.is_some_and(|b: char| !b.is_uppercase())
+                || rest.peek().is_some_and(|next| next.is_lowercase()));
+        if (is_start || !character.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
         }
         if character.is_alphanumeric() {
             word.extend(character.to_lowercase());
         }
-        before_is_lower = character.is_lowercase() || character.is_numeric();
+        before = Some(character);
     }
     if !word.is_empty() {
-        tokens.push(word);
+        words.push(word);
     }
-    tokens
+    words
 }
 
-/// Longest text that is compared for opposites; longer ones count as opposites.
-const MAX_COMPARED: usize = 200;
+/// Longest text, in bytes, that is looked at for opposites. Longer ones are never near anything.
+const LONGEST: usize = 256;
 
-/// Whether two names, keys or values differ by an opposing word or prefix. In doubt they do.
+/// Whether two names, keys or enum values differ by an opposing word or prefix. Errs on the side
+/// of true: words may be inflected or misspelt by a letter, and need not be separated.
 pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
-    if a == b {
-        return false;
+    if a.len().max(b.len()) > LONGEST {
+        return a != b;
     }
-    if a.len() > MAX_COMPARED || b.len() > MAX_COMPARED {
-        return true;
-    }
-    let (whole_a, whole_b) = (fold::key(a), fold::key(b));
-    if differ_by_prefix(&whole_a, &whole_b) || differ_by_word(&whole_a, &whole_b) {
-        return true;
-    }
-    let (mut only_a, mut only_b) = (tokens(a), tokens(b));
-    only_a.retain(|word| match only_b.iter().position(|other| other == word) {
-        Some(at) => {
-            only_b.remove(at);
-            false
-        }
-        None => true,
-    });
-    let negates = |words: &[String]| words.iter().any(|word| NEGATIONS.contains(&word.as_str()));
-    negates(&only_a) != negates(&only_b)
-        || only_a
-            .iter()
-            .any(|x| only_b.iter().any(|y| is_opposing_pair(x, y)))
-}
-
-/// Whether one word is the other with an opposing prefix; one letter of the rest may be wrong.
-fn differ_by_prefix(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    OPPOSING_PREFIXES.iter().any(|prefix| {
-        let Some(rest) = long.strip_prefix(prefix) else {
-            return false;
-        };
-        !short.starts_with(prefix) && is_nearly(rest, short)
-    })
-}
-
-/// Whether one text is the other with a word exchanged for its opposite.
-fn differ_by_word(a: &str, b: &str) -> bool {
-    OPPOSITES.iter().any(|(x, y)| {
-        x.len() > 2
-            && y.len() > 2
-            && (a.contains(x) && a.replacen(x, y, 1) == b
-                || a.contains(y) && a.replacen(y, x, 1) == b)
-    })
-}
-
-fn is_opposing_pair(x: &str, y: &str) -> bool {
-    differ_by_prefix(x, y)
-        || OPPOSITES.iter().any(|(p, q)| {
-            (is_nearly(x, p) && is_nearly(y, q)) || (is_nearly(x, q) && is_nearly(y, p))
+    let (left, right) = (tokens(a), tokens(b));
+    let only = |here: &[String], there: &[String]| -> Vec<String> {
+        let mut there = there.to_vec();
+        here.iter()
+            .filter(|word| {
+                let shared = there.iter().position(|other| other == *word);
+                shared.map(|at| there.swap_remove(at)).is_none()
+            })
+            .cloned()
+            .collect()
+    };
+    let (left_only, right_only) = (only(&left, &right), only(&right, &left));
+    let words_oppose = left_only.iter().any(|x| {
+        let contraries: Vec<&str> = contraries_of(x).collect();
+        right_only.iter().any(|y| {
+            contraries.iter().any(|contrary| is_form(y, contrary))
+                || is_negated(x, y)
+                || is_negated(y, x)
         })
+    });
+    let (left, right) = (left.concat(), right.concat());
+    words_oppose || differ_by_prefix(&left, &right) || differ_by_word(&left, &right)
 }
 
-/// Equal, or in a word of at least four letters one slip apart.
-fn is_nearly(a: &str, b: &str) -> bool {
-    a == b
-        || (a.len().min(b.len()) >= 4
-            && a.len().abs_diff(b.len()) <= 1
-            && strsim::osa_distance(a, b) <= 1)
+/// The opposites of the listed words that `word` may be a form of.
+fn contraries_of(word: &str) -> impl Iterator<Item = &'static str> {
+    OPPOSITES
+        .iter()
+        .flat_map(|(a, b)| [(*a, *b), (*b, *a)])
+        .filter(move |(from, _)| is_form(word, from))
+        .map(|(_, to)| to)
+}
+
+/// Whether `word` is `base`, inflected, or with one slip.
+fn is_form(word: &str, base: &str) -> bool {
+    let stem = if base.len() > 3 {
+        base.strip_suffix('e').unwrap_or(base)
+    } else {
+        base
+    };
+    let is_inflected = word.strip_prefix(stem).is_some_and(|ending| {
+        // As in `stopped` and `getting`.
+        let doubled = stem.chars().next_back();
+        let ending = doubled.map_or(ending, |last| ending.strip_prefix(last).unwrap_or(ending));
+        ["", "e", "s", "es", "ed", "d", "ing", "er", "or", "ion"].contains(&ending)
+    });
+    is_inflected || (base.len() >= 5 && near::damerau(word, base, 1).is_some())
+}
+
+/// Whether `word` is an opposing prefix and `base`, which may hold a slip.
+fn is_negated(word: &str, base: &str) -> bool {
+    OPPOSING_PREFIXES.iter().any(|prefix| {
+        word.strip_prefix(prefix).is_some_and(|rest| {
+            rest == base
+                || (rest.len() >= 3
+                    && !base.starts_with(prefix)
+                    && near::damerau(rest, base, 1).is_some())
+        })
+    })
+}
+
+/// Whether one text is the other with an opposing prefix somewhere in it.
+fn differ_by_prefix(a: &str, b: &str) -> bool {
+    match near::differing_parts(a, b) {
+        (part, "") | ("", part) => OPPOSING_PREFIXES.contains(&part),
+        _ => false,
+    }
+}
+
+/// Whether one text is the other with a word exchanged for its opposite, without separators
+/// (`readfile`, `writefile`).
+fn differ_by_word(a: &str, b: &str) -> bool {
+    let swapped = |x: &str, y: &str| {
+        let may_be = a.len() + y.len() == b.len() + x.len();
+        may_be
+            && a.match_indices(x).any(|(at, _)| {
+                let (Some(head), Some(tail)) = (a.get(..at), a.get(at + x.len()..)) else {
+                    return false;
+                };
+                b.strip_prefix(head)
+                    .and_then(|rest| rest.strip_prefix(y))
+                    .is_some_and(|rest| rest == tail)
+            })
+    };
+    OPPOSITES
+        .iter()
+        .any(|(x, y)| swapped(x, y) || swapped(y, x))
+}
+
+/// Whether `word` is an operation or a thing of the lists, or the plural of one.
+pub(crate) fn is_known(word: &str) -> bool {
+    let listed =
+        |word: &str| OPERATIONS.binary_search(&word).is_ok() || THINGS.binary_search(&word).is_ok();
+    listed(word) || word.strip_suffix('s').is_some_and(listed)
+}
+
+/// Whether a name holds a verb that deletes, drops, sends, pays, kills or executes, also run
+/// together with what follows it (`deletefile`).
+pub(crate) fn is_dangerous(name: &str) -> bool {
+    tokens(name).iter().any(|word| {
+        DANGEROUS_VERBS
+            .iter()
+            .any(|verb| word == verb || (verb.len() >= 4 && word.starts_with(verb)))
+    })
+}
+
+/// Whether a path segment is a word that says nothing about which tool is meant.
+pub(crate) fn is_generic(segment: &str) -> bool {
+    GENERIC
+        .iter()
+        .any(|word| word.eq_ignore_ascii_case(segment))
+}
+
+/// The keys, as folds, that mean the same as `key`, itself included; empty if none is known.
+pub(crate) fn aliases_of(key: &str) -> &'static [&'static str] {
+    let fold = fold::key(key);
+    ALIASES
+        .iter()
+        .find(|group| group.contains(&fold.as_str()))
+        .copied()
+        .unwrap_or_default()
+}
+
+/// Whether two keys mean the same by the list of aliases.
+pub(crate) fn are_aliases(a: &str, b: &str) -> bool {
+    aliases_of(a).contains(&fold::key(b).as_str())
 }
 
 #[cfg(test)]
@@ -488,46 +373,122 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splits_names_into_words() {
-        for (name, words) in [
-            ("getUserById", "get user by id"),
-            ("mcp__git__list-files", "mcp git list files"),
-            ("HTTPServer2", "httpserver2"),
+    fn lists_are_sorted_and_keys_stand_once() {
+        assert!(OPERATIONS.is_sorted());
+        assert!(THINGS.is_sorted());
+        let mut keys: Vec<&str> = ALIASES.concat();
+        assert!(keys.iter().all(|key| fold::key(key) == **key));
+        keys.sort_unstable();
+        assert!(keys.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+
+    #[test]
+    fn words_are_split_at_separators_and_humps() {
+        for (text, words) in [
+            ("getHTTPUrl_v2", "get http url v2"),
+            ("web_search", "web search"),
+            (
+                "mcp__ghidra__decompile-function",
+                "mcp ghidra decompile function",
+            ),
+            ("URL", "url"),
             ("", ""),
+            ("__", ""),
         ] {
-            assert_eq!(tokens(name).join(" "), words, "{name}");
+            assert_eq!(tokens(text).join(" "), words, "{text}");
         }
     }
 
     #[test]
-    fn opposites_are_told() {
+    fn opposites_are_seen() {
         for (a, b) in [
             ("read_file", "write_file"),
+            ("readFile", "WriteFile"),
+            ("readfile", "writefile"),
+            ("get_user", "set_user"),
+            ("getuser", "setuser"),
             ("lock_door", "unlock_door"),
-            ("unlockDoor", "lock_door"),
-            ("enable_user", "disable_user"),
+            ("doorlock", "doorunlock"),
             ("kanban_unblok", "kanban_block"),
+            ("kanban_unblock", "kanban_block"),
+            ("enable_user", "disable_user"),
+            ("enabled", "disabled"),
             ("from_date", "to_date"),
             ("min_price", "max_price"),
-            ("enableuser", "disableuser"),
-            ("is_active", "is_not_active"),
-            ("delete_item", "remove_item_not"),
-            ("sort_asc", "sort_desc"),
-            ("raed_file", "write_file"),
+            ("minPrice", "maxPrice"),
+            ("src", "dst"),
+            ("source_path", "target_path"),
+            ("created_before", "created_after"),
+            ("started_at", "stopped_at"),
+            ("asc", "desc"),
+            ("public", "private"),
+            ("old_string", "new_string"),
+            ("delete_file", "create_file"),
+            ("active", "inactive"),
+            ("non_recursive", "recursive"),
+            ("activate", "deactivate"),
+            ("importData", "exportData"),
+            ("encrypt", "decrypt"),
+            ("install", "uninstall"),
+            ("nocache", "cache"),
         ] {
             assert!(are_opposites(a, b), "{a} {b}");
             assert!(are_opposites(b, a), "{b} {a}");
         }
+    }
+
+    #[test]
+    fn spellings_are_no_opposites() {
         for (a, b) in [
-            ("read_file", "ReadFile"),
-            ("min_scor", "min_score"),
-            ("filePath", "path"),
-            ("q", "query"),
             ("decompile_functon", "decompile_function"),
-            ("cmd", "command"),
-            ("old_text", "old_string"),
+            ("web_serch", "web_search"),
+            ("get_reigion_history", "get_religion_history"),
+            ("get_defence_ranking", "get_defense_ranking"),
+            ("file_path", "filePath"),
+            ("descripton", "description"),
+            ("identifer", "identifier"),
+            ("inclde", "include"),
+            ("instuctions", "instructions"),
+            ("enabeld", "enabled"),
+            ("celcius", "celsius"),
         ] {
             assert!(!are_opposites(a, b), "{a} {b}");
+            assert!(!are_opposites(b, a), "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn aliases_are_no_opposites() {
+        for group in ALIASES {
+            for (a, b) in group.iter().flat_map(|a| group.iter().map(move |b| (a, b))) {
+                assert!(!are_opposites(a, b), "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn aliases_are_compared_by_fold() {
+        assert!(are_aliases("filePath", "path"));
+        assert!(are_aliases("file-path", "filename"));
+        assert!(are_aliases("Q", "search_query"));
+        assert!(!are_aliases("old_string", "new_string"));
+        assert!(!are_aliases("source", "destination"));
+        assert!(!are_aliases("unheard_of", "unheard_of"));
+        assert!(aliases_of("unheard_of").is_empty());
+    }
+
+    #[test]
+    fn dangerous_verbs_are_seen_run_together_too() {
+        for (name, dangerous) in [
+            ("delete_file", true),
+            ("deletefile", true),
+            ("sendEmail", true),
+            ("pay_bill", true),
+            ("payload_size", false),
+            ("read_file", false),
+            ("render", false),
+        ] {
+            assert_eq!(is_dangerous(name), dangerous, "{name}");
         }
     }
 }

@@ -361,7 +361,7 @@ pub(super) fn remove_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault) -> O
         Kind::String => looks_like_container(&solver.arena.string(child)),
         _ => false,
     };
-    (words::WRAPPER_KEYS.contains(&&*key) && !declared && is_object).then(|| proposed(child))?
+    (words::WRAPPERS.contains(&&*key) && !declared && is_object).then(|| proposed(child))?
 }
 
 /// The only object property of a tool whose arguments came without it.
@@ -481,7 +481,7 @@ pub(super) fn near_choice<'t>(ty: &'t Type, text: &str) -> Option<&'t str> {
     let mut best: Option<(&str, f64)> = None;
     let mut second = 0.0_f64;
     for value in strings(ty).filter(|value| !words::are_opposites(text, value)) {
-        let likeness = names::similarity(text, value);
+        let likeness = names::near::similarity(text, value);
         match best {
             Some((_, top)) if likeness <= top => second = second.max(likeness),
             _ => {

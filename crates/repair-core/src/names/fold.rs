@@ -14,28 +14,33 @@ pub(crate) fn key(text: &str) -> String {
 /// (`1.5`, `2024-01`, `-5` keep theirs), or if it is a leading or trailing `_`.
 fn fold(text: &str, separators: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut before: Option<char> = None;
-    let mut rest = text;
-    loop {
-        let run = rest.len() - rest.trim_start_matches(separators).len();
-        let (run, tail) = rest.split_at(run);
-        let after = tail.chars().next();
-        let has_letter = [before, after]
-            .into_iter()
-            .flatten()
-            .any(char::is_alphabetic);
-        let is_edge = before.is_none() || after.is_none();
-        if !has_letter {
-            out.extend(
-                run.chars()
-                    .filter(|separator| !(is_edge && *separator == '_')),
-            );
+    let mut before = None;
+    let mut run = 0;
+    for (at, character) in text.char_indices() {
+        if !separators.contains(&character) {
+            let between = text.get(run..at).unwrap_or_default();
+            push_kept(&mut out, before, between, Some(character));
+            out.extend(character.to_lowercase());
+            before = Some(character);
+            run = at + character.len_utf8();
         }
-        let Some(character) = after else { return out };
-        out.extend(character.to_lowercase());
-        before = after;
-        rest = tail.get(character.len_utf8()..).unwrap_or_default();
     }
+    let end = text.get(run..).unwrap_or_default();
+    push_kept(&mut out, before, end, None);
+    out
+}
+
+/// Pushes what is kept of a run of separators between two characters or the edges of the text.
+fn push_kept(out: &mut String, before: Option<char>, run: &str, after: Option<char>) {
+    let is_letter = |neighbour: Option<char>| neighbour.is_some_and(char::is_alphabetic);
+    if is_letter(before) || is_letter(after) {
+        return;
+    }
+    let is_edge = before.is_none() || after.is_none();
+    out.extend(
+        run.chars()
+            .filter(|separator| !(is_edge && *separator == '_')),
+    );
 }
 
 #[cfg(test)]
@@ -55,9 +60,21 @@ mod tests {
             ("-5", "-5"),
             ("a-5", "a5"),
             ("web__search", "websearch"),
+            ("1__2", "1__2"),
+            ("a__1", "a1"),
+            ("__1_", "1"),
+            ("-_1-", "-1-"),
+            ("", ""),
+            ("_", ""),
         ] {
             assert_eq!(name(text), folded, "{text}");
         }
         assert_eq!(key("file:path"), "file:path");
+    }
+
+    #[test]
+    fn long_runs_of_separators_are_read_once() {
+        assert_eq!(name(&"_".repeat(1 << 20)), "");
+        assert_eq!(name(&"-".repeat(1 << 20)).len(), 1 << 20);
     }
 }

@@ -1,10 +1,13 @@
 //! Tool names: from what the model emitted to the one tool that is meant.
 
+mod affix;
 pub(crate) mod fold;
-mod near;
+pub(crate) mod near;
 mod resolve;
-mod rules;
+pub(crate) mod rules;
+mod slip;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use near::{is_slip, similarity};
+pub(crate) use near::is_slip;
 pub(crate) use resolve::{Index, Resolution, Tools};
-pub(crate) use rules::RULES;

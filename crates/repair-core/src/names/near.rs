@@ -1,62 +1,270 @@
-//! How near two spellings are.
+//! How near two texts are.
+//!
+//! The distance is the optimal string alignment distance: insertions, deletions, substitutions
+//! and swaps of neighbours, each one edit, and no part edited twice. The shorter text is held as
+//! bits of one machine word, so that a comparison costs a few operations for each letter of the
+//! longer one.
 
-/// The optimal-string-alignment distance, if it is at most `limit`.
-pub(crate) fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
-    if a.chars().count().abs_diff(b.chars().count()) > limit {
+use super::fold;
+
+/// Longest text, in characters, that is compared with others. Providers allow names of 64.
+pub(crate) const LONGEST: usize = 128;
+
+/// The distance of two texts if it is at most `limit`, else `None`. Texts whose differing parts
+/// are both longer than 64 and one longer than [`LONGEST`] characters are near nothing.
+pub(crate) fn damerau(a: &str, b: &str, limit: usize) -> Option<usize> {
+    // A character has at most four bytes.
+    if a.len().abs_diff(b.len()) > limit.saturating_mul(4) {
         return None;
     }
-    Some(strsim::osa_distance(a, b)).filter(|distance| *distance <= limit)
+    let (a, b) = differing_parts(a, b);
+    let (mut short, mut long) = (a, b);
+    let (mut least, mut most) = (a.chars().count(), b.chars().count());
+    if least > most {
+        (short, long) = (b, a);
+        (least, most) = (most, least);
+    }
+    if most - least > limit {
+        return None;
+    }
+    let distance = match Pattern::new(short) {
+        _ if least == 0 => most,
+        Some(pattern) => pattern.distance(long),
+        None if most <= LONGEST => strsim::osa_distance(short, long),
+        None => return None,
+    };
+    (distance <= limit).then_some(distance)
 }
 
-/// Likeness of two folded spellings, from 0 to 1.
+/// The similarity of two names by their folds, from 0 (nothing in common) to 1 (equal).
 pub(crate) fn similarity(a: &str, b: &str) -> f64 {
-    let (a, b) = (super::fold::name(a), super::fold::name(b));
-    strsim::normalized_damerau_levenshtein(&a, &b)
+    let (a, b) = (fold::name(a), fold::name(b));
+    let longer = a.chars().count().max(b.chars().count());
+    match damerau(&a, &b, longer) {
+        Some(distance) => share(distance, longer),
+        None => 0.0,
+    }
 }
 
-/// How many letters may be wrong in a word of this many.
-pub(crate) fn allowed_slips(letters: usize) -> usize {
-    match letters {
-        0..=5 => 0,
-        6..=13 => 1,
+/// `1 - distance / longer`.
+pub(crate) fn share(distance: usize, longer: usize) -> f64 {
+    let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+    if longer == 0 {
+        1.0
+    } else {
+        1.0 - count(distance) / count(longer)
+    }
+}
+
+/// Whether `written` is a slip of the key `known`: distance 1 if the key has at least 6 letters,
+/// 2 if at least 14. Separators do not count, and only letters slip: `item1` is not `item2`.
+pub(crate) fn is_slip(written: &str, known: &str) -> bool {
+    is_slip_of_fold(&fold::key(written), &fold::key(known))
+}
+
+/// [`is_slip`] of texts that are folded already.
+pub(crate) fn is_slip_of_fold(written: &str, known: &str) -> bool {
+    let others =
+        |text: &'_ str| -> Vec<char> { text.chars().filter(|c| !c.is_alphabetic()).collect() };
+    let allowed = slips_allowed(known);
+    allowed > 0
+        && written != known
+        && damerau(written, known, allowed).is_some()
+        && others(written) == others(known)
+}
+
+/// How many edits a word of so many letters may hold and still be a slip of itself. Short words
+/// have too many neighbours that mean something else.
+pub(crate) fn slips_allowed(known: &str) -> usize {
+    match known.chars().filter(|c| c.is_alphabetic()).count() {
+        0..6 => 0,
+        6..14 => 1,
         _ => 2,
     }
 }
 
-/// Whether `emitted` is a slip of `key`: one letter in at least six, two in at least fourteen.
-pub(crate) fn is_slip(emitted: &str, key: &str) -> bool {
-    let (emitted, key) = (super::fold::key(emitted), super::fold::key(key));
-    let letters = key.chars().filter(|c| c.is_alphanumeric()).count();
-    let limit = allowed_slips(letters);
-    limit > 0 && emitted.len() <= key.len() * 4 + 8 && distance(&emitted, &key, limit).is_some()
+/// The two texts without the beginning and the end that they share; the distance is theirs.
+pub(crate) fn differing_parts<'t>(a: &'t str, b: &'t str) -> (&'t str, &'t str) {
+    let shared = |pair: &(char, char)| pair.0 == pair.1;
+    let bytes = |pair: (char, char)| pair.0.len_utf8();
+    let head: usize = a.chars().zip(b.chars()).take_while(shared).map(bytes).sum();
+    let (a, b) = (
+        a.get(head..).unwrap_or_default(),
+        b.get(head..).unwrap_or_default(),
+    );
+    let backwards = a.chars().rev().zip(b.chars().rev());
+    let tail: usize = backwards.take_while(shared).map(bytes).sum();
+    (
+        a.get(..a.len() - tail).unwrap_or_default(),
+        b.get(..b.len() - tail).unwrap_or_default(),
+    )
 }
 
-/// How often each letter occurs: two spellings are at least half as far apart as their counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Letters([u8; 32]);
+/// A text of 1 to 64 characters, prepared for comparison with many: for each character, the bits
+/// of its positions.
+pub(crate) struct Pattern {
+    length: u32,
+    ascii: [u64; 128],
+    others: Vec<(char, u64)>,
+}
 
-impl Letters {
-    pub(super) fn of(text: &str) -> Self {
-        let mut counts = [0u8; 32];
-        for byte in text.bytes() {
-            if let Some(count) = counts.get_mut(usize::from(byte & 31)) {
+impl Pattern {
+    /// `None` if the text is empty or longer than a machine word has bits.
+    pub(crate) fn new(text: &str) -> Option<Self> {
+        let mut pattern = Self {
+            length: 0,
+            ascii: [0; 128],
+            others: Vec::new(),
+        };
+        for character in text.chars() {
+            let bit = 1_u64.checked_shl(pattern.length)?;
+            pattern.length += 1;
+            match pattern.ascii.get_mut(character as usize) {
+                Some(bits) => *bits |= bit,
+                None => pattern.others.push((character, bit)),
+            }
+        }
+        (pattern.length > 0).then_some(pattern)
+    }
+
+    fn positions(&self, character: char) -> u64 {
+        match self.ascii.get(character as usize) {
+            Some(bits) => *bits,
+            None => self
+                .others
+                .iter()
+                .filter(|(other, _)| *other == character)
+                .fold(0, |bits, (_, bit)| bits | bit),
+        }
+    }
+
+    /// The distance to another text. One column of the distance matrix is held as the set of rows
+    /// in which it rises and the set in which it falls (Hyyrö's form of Myers' algorithm).
+    pub(crate) fn distance(&self, text: &str) -> usize {
+        let last = 1_u64 << (self.length - 1);
+        let mut distance = self.length as usize;
+        let (mut rises, mut falls) = (u64::MAX, 0_u64);
+        let (mut diagonal, mut matched_before) = (0_u64, 0_u64);
+        for character in text.chars() {
+            let matched = self.positions(character);
+            let swapped = ((!diagonal & matched) << 1) & matched_before;
+            let carried = (matched & rises).wrapping_add(rises) ^ rises;
+            diagonal = carried | matched | falls | swapped;
+            let right = falls | !(diagonal | rises);
+            let left = diagonal & rises;
+            if right & last != 0 {
+                distance += 1;
+            }
+            if left & last != 0 {
+                distance -= 1;
+            }
+            let right = (right << 1) | 1;
+            rises = (left << 1) | !(diagonal | right);
+            falls = diagonal & right;
+            matched_before = matched;
+        }
+        distance
+    }
+}
+
+/// The length and the letter counts of a text, from which a lower bound of a distance follows.
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    pub(crate) length: usize,
+    /// `a` to `z`, the other characters by their lowest bits.
+    counts: [u8; 32],
+}
+
+impl Profile {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut profile = Self {
+            length: 0,
+            counts: [0; 32],
+        };
+        for character in text.chars() {
+            profile.length += 1;
+            if let Some(count) = profile.counts.get_mut(character as usize % 32) {
                 *count = count.saturating_add(1);
             }
         }
-        Self(counts)
+        profile
     }
 
-    /// At most this like, whatever the order of the letters.
-    pub(super) fn likeness_bound(&self, other: &Self) -> f64 {
-        let (mut differ, mut total_a, mut total_b) = (0u32, 0u32, 0u32);
-        for (a, b) in self.0.iter().zip(&other.0) {
-            differ += u32::from(a.abs_diff(*b));
-            total_a += u32::from(*a);
-            total_b += u32::from(*b);
+    /// No distance of the two texts is less: every edit mends one missing and one surplus letter.
+    pub(crate) fn least_distance(&self, other: &Self) -> usize {
+        let (mut missing, mut surplus) = (0_usize, 0_usize);
+        for (here, there) in self.counts.iter().zip(&other.counts) {
+            missing += usize::from(there.saturating_sub(*here));
+            surplus += usize::from(here.saturating_sub(*there));
         }
-        let longest = f64::from(total_a.max(total_b).max(1));
-        // A substitution changes two counts, an insertion one.
-        let edits = differ.div_ceil(2).max(total_a.abs_diff(total_b));
-        1.0 - f64::from(edits) / longest
+        missing.max(surplus).max(self.length.abs_diff(other.length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::tests::Random;
+
+    #[test]
+    fn distances_are_those_of_the_textbook() {
+        let mut random = Random(7);
+        for _ in 0..5_000 {
+            let (a, b) = (random.text("abcé", 9), random.text("abcé", 9));
+            let expected = strsim::osa_distance(&a, &b);
+            assert_eq!(damerau(&a, &b, 99), Some(expected), "{a} {b}");
+            assert_eq!(damerau(&a, &b, 2), (expected <= 2).then_some(expected));
+            let least = Profile::new(&a).least_distance(&Profile::new(&b));
+            assert!(least <= expected, "{a} {b}");
+        }
+        for _ in 0..200 {
+            let (a, b) = (random.text("abcdef_", 90), random.text("abcdef_", 90));
+            assert_eq!(damerau(&a, &b, 99), Some(strsim::osa_distance(&a, &b)));
+        }
+    }
+
+    #[test]
+    fn huge_texts_are_bounded() {
+        let (a, b) = ("ab".repeat(500_000), "ba".repeat(500_000));
+        assert_eq!(damerau(&a, &b, 2), None);
+        assert_eq!(damerau(&a, &a.replace('a', "c"), 2), None);
+        assert_eq!(damerau(&a, "ab", 2), None);
+        assert_eq!(damerau(&a, &a, 0), Some(0));
+    }
+
+    #[test]
+    fn similarity_is_that_of_the_folds() {
+        for (a, b, least, most) in [
+            ("WEB_SERCH", "web_search", 0.8, 0.95),
+            ("web_search", "WebSearch", 1.0, 1.0),
+            ("readfile", "read", 0.5, 0.5),
+            ("totally_made_up_tool", "web_search", 0.0, 0.49),
+            ("", "", 1.0, 1.0),
+            ("", "abc", 0.0, 0.0),
+        ] {
+            let similarity = similarity(a, b);
+            assert!(
+                (least..=most).contains(&similarity),
+                "{a} {b}: {similarity}"
+            );
+        }
+    }
+
+    #[test]
+    fn slips_need_letters_enough() {
+        for (written, known, slip) in [
+            ("querry_text", "query_text", true),
+            ("file_pth", "file_path", true),
+            ("descritpion", "description", true),
+            ("pth", "path", false),
+            ("limti", "limit", false),
+            ("search_paramters_lst", "search_parameters_list", true),
+            ("search_pramters_lst", "search_parameters_list", false),
+            ("option1", "option2", false),
+            ("optoin1", "option1", true),
+            ("file_path", "filePath", false),
+        ] {
+            assert_eq!(is_slip(written, known), slip, "{written} {known}");
+        }
     }
 }

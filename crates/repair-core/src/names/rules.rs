@@ -1,53 +1,51 @@
-//! The rules of this stage, and why each is safe.
+//! The rules of tool names.
 
 use crate::rule::{Risk, Rule, Stage};
 
-const fn rule(id: &'static str, risk: Risk, cost: u32, summary: &'static str) -> Rule {
-    Rule::new(id, Stage::Name, risk, cost, summary)
-}
-
-/// Safe: exactly one tool has this fold, and folding keeps every letter and digit.
-pub(super) static NAME_FOLD: Rule = rule(
+/// Case and separators carry no meaning in a name, and the fold must hit exactly one tool.
+pub(crate) static FOLD: Rule = Rule::new(
     "name_fold",
+    Stage::Name,
     Risk::Lossless,
     2,
-    "the tool's name was spelled differently; use its exact name",
-);
-/// Safe: the whole name is unknown, and what is left after the affix is a tool's exact name or fold.
-pub(super) static NAME_AFFIX: Rule = rule(
-    "name_affix",
-    Risk::Inferred,
-    15,
-    "the tool's name had a prefix or suffix; use its exact name",
-);
-/// Safe: the name is one tool's name and nothing else, several times.
-pub(super) static NAME_REPEATED: Rule = rule(
-    "name_repeated",
-    Risk::Inferred,
-    20,
-    "the tool's name was repeated; use it once",
-);
-/// Safe: one segment is a tool, and the others say nothing about which.
-pub(super) static NAME_SEGMENT: Rule = rule(
-    "name_segment",
-    Risk::Inferred,
-    25,
-    "the tool's name stood in a path; use its exact name",
-);
-/// Safe: a single letter is wrong, no other tool is near, no word of the name means something else,
-/// and the arguments fit.
-pub(super) static NAME_SLIP: Rule = rule(
-    "name_slip",
-    Risk::Inferred,
-    40,
-    "the tool's name was misspelt; use its exact name",
+    "the tool's name was written with other case or separators",
 );
 
-/// Every rule of this stage.
-pub(crate) static RULES: &[&Rule] = &[
-    &NAME_FOLD,
-    &NAME_AFFIX,
-    &NAME_REPEATED,
-    &NAME_SEGMENT,
-    &NAME_SLIP,
-];
+/// What is stripped says nothing about the tool, and what is left is a tool's whole name.
+pub(crate) static AFFIX: Rule = Rule::new(
+    "name_affix",
+    Stage::Name,
+    Risk::Inferred,
+    20,
+    "the tool's name had a prefix or suffix that does not belong to it",
+);
+
+/// Nothing but one tool's name, several times.
+pub(crate) static REPEATED: Rule = Rule::new(
+    "name_repeated",
+    Stage::Name,
+    Risk::Inferred,
+    22,
+    "the tool's name was written several times in a row",
+);
+
+/// One segment is a tool's whole name, and no other segment could be one.
+pub(crate) static SEGMENT: Rule = Rule::new(
+    "name_segment",
+    Stage::Name,
+    Risk::Inferred,
+    25,
+    "the tool's name was written as part of a path",
+);
+
+/// See `slip` for the conditions, which together leave one reading.
+pub(crate) static SLIP: Rule = Rule::new(
+    "name_slip",
+    Stage::Name,
+    Risk::Inferred,
+    40,
+    "the tool's name was misspelt",
+);
+
+/// All rules of this stage.
+pub(crate) static RULES: &[&Rule] = &[&FOLD, &AFFIX, &REPEATED, &SEGMENT, &SLIP];
