@@ -18,8 +18,11 @@ pub fn cases(name: &str) -> Vec<Value> {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines()
         .filter(|line| !line.trim().is_empty())
-        .map(|line| {
-            serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"))
+        .filter_map(|line| match serde_json::from_str(line) {
+            Ok(row) => Some(row),
+            // Rows with numbers that serde_json cannot hold are compared as text elsewhere.
+            Err(error) if error.to_string().contains("out of range") => None,
+            Err(error) => panic!("{name}: {error}: {line}"),
         })
         .collect()
 }

@@ -139,6 +139,7 @@ pub fn text(dice: &mut Dice, schema: &Value, root: &Value, depth: usize) -> Stri
         Some("number") => dice
             .pick(&["0.7500", "1e400", "-0.0", "3", "2.5e-3"])
             .to_owned(),
+        Some("null") => "null".to_owned(),
         Some("boolean") => dice.pick(&["true", "false"]).to_owned(),
         Some("array") => {
             let items: Vec<String> = (0..dice.roll(4))

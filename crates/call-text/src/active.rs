@@ -61,7 +61,7 @@ impl Active {
         match self.found {
             Found::End(length) => self.complete(text, body, body + length, is_end),
             Found::Broken => self.broken(text, body, is_end),
-            Found::Open if is_end => self.cut(text, body),
+            Found::Open if is_end => Self::cut(text, body),
             Found::Open => Step::Wait,
         }
     }
@@ -162,14 +162,14 @@ impl Active {
             self.searched = text.len().saturating_sub(closer.len());
         }
         if is_end {
-            self.cut(text, body)
+            Self::cut(text, body)
         } else {
             Step::Wait
         }
     }
 
     /// The text ends inside the call.
-    fn cut(&self, text: &str, body: usize) -> Step {
+    fn cut(text: &str, body: usize) -> Step {
         match envelope::read(text.get(body..).unwrap_or_default()) {
             Some(calls) => Step::Calls {
                 calls,

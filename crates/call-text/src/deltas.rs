@@ -109,7 +109,7 @@ impl DeltaAssembler {
 impl Partial {
     fn add_name(&mut self, name: &str) {
         if name.starts_with(&self.name) {
-            self.name = name.to_owned();
+            name.clone_into(&mut self.name);
         } else if !name.is_empty() && self.text.is_empty() && self.members.is_empty() {
             self.name.push_str(name);
         }
@@ -132,7 +132,7 @@ impl Partial {
         let is_placeholder = matches!(self.text.trim(), "" | "{}" | "null");
         let is_snapshot = self.text.starts_with('{') && text.starts_with(&self.text);
         if (is_placeholder && !text.is_empty()) || is_snapshot {
-            self.text = text.to_owned();
+            text.clone_into(&mut self.text);
         } else {
             self.text.push_str(text);
         }

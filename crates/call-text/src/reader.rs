@@ -80,6 +80,10 @@ struct Pending {
 
 /// Where the walk stands in the text.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one place"
+)]
 struct Prose {
     in_fence: bool,
     in_code: bool,
@@ -200,7 +204,7 @@ impl CallReader {
                 &format::BARE_JSON,
                 self.options.mode == Mode::Leaked,
             )),
-            '<' | '{' | '[' | '\n' => Next::Text(1),
+            '{' | '[' | '\n' => Next::Text(1),
             _ => Next::Text(rest.find(['<', '`', '{', '[', '\n']).unwrap_or(rest.len())),
         }
     }

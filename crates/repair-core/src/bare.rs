@@ -66,17 +66,16 @@ pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, Ba
     let any = Tree::any_object();
     let tree = compiled.as_ref().map_or(&any, |(_, tree)| tree);
     let place = compiled.as_ref().map(|(_, tree)| tree.root());
-    let (texts, read) = match Arena::read(Cow::Borrowed(input), MAX_DEPTH) {
-        Ok(_) => (vec![input.to_owned()], Lenient::default()),
-        Err(_) => {
-            let read = lenient::read(input, tree, place, MAX_DEPTH);
-            let texts = read
-                .values
-                .iter()
-                .filter_map(|value| read.text.get(value.clone()))
-                .map(str::to_owned);
-            (texts.collect(), read)
-        }
+    let (texts, read) = if Arena::read(Cow::Borrowed(input), MAX_DEPTH).is_ok() {
+        (vec![input.to_owned()], Lenient::default())
+    } else {
+        let read = lenient::read(input, tree, place, MAX_DEPTH);
+        let texts = read
+            .values
+            .iter()
+            .filter_map(|value| read.text.get(value.clone()))
+            .map(str::to_owned);
+        (texts.collect(), read)
     };
     match &read.problem {
         None | Some(Problem::NonFinite(_)) => {}

@@ -31,7 +31,7 @@ impl ToolSet {
             readings: raw.readings.clone(),
         };
         match self.resolve_call(&borrowed, policy) {
-            Ok(named) => named.arguments(borrowed),
+            Ok(named) => named.arguments(&borrowed),
             Err(rejected) => Verdict::Rejected(rejected),
         }
     }
@@ -70,7 +70,7 @@ impl ToolSet {
             Resolution::Fixed(at, fix) if policy.risk_of(fix.rule, fix.rule.risk).is_some() => {
                 (*at, Some(fix.rule))
             }
-            Resolution::Fixed(at, _) => return Err(self.unknown_tool(raw, name_of(at), vec![*at])),
+            Resolution::Fixed(at, _) => return Err(self.unknown_tool(raw, name_of(at), &[*at])),
             Resolution::Ambiguous(tools) => {
                 let mut rejected = Rejected::new(
                     raw,
@@ -83,15 +83,11 @@ impl ToolSet {
                 return Err(Box::new(rejected));
             }
             Resolution::Unknown { near, nearest } => {
-                return Err(self.unknown_tool(
-                    raw,
-                    near.as_ref().and_then(name_of),
-                    nearest.clone(),
-                ));
+                return Err(self.unknown_tool(raw, near.as_ref().and_then(name_of), nearest));
             }
         };
         let Some(tool) = self.tool(at) else {
-            return Err(self.unknown_tool(raw, None, Vec::new()));
+            return Err(self.unknown_tool(raw, None, &[]));
         };
         let name = tool.spec.name();
         if !self.permits(name) {
@@ -117,7 +113,7 @@ impl ToolSet {
         &self,
         raw: &RawCall<'_>,
         near: Option<String>,
-        nearest: Vec<u32>,
+        nearest: &[u32],
     ) -> Box<Rejected> {
         let mut rejected = Rejected::new(raw, Reason::UnknownTool, "there is no such tool");
         let permitted: Vec<&str> = self
@@ -172,7 +168,7 @@ impl names::Tools for Asked<'_> {
             effect: Effect::ReadOnly,
             fix: None,
         };
-        named.arguments(raw.clone()).call().is_some()
+        named.arguments(raw).call().is_some()
     }
 
     fn is_destructive(&self, tool: u32) -> bool {
@@ -228,9 +224,9 @@ impl Read<'_> {
 
 impl Named<'_> {
     /// Text, arguments and judgement.
-    fn arguments<'a>(&self, raw: RawCall<'a>) -> Verdict<'a> {
-        let verdict = match self.read(&raw) {
-            Ok(read) => self.judge(&raw, read),
+    fn arguments<'a>(&self, raw: &RawCall<'a>) -> Verdict<'a> {
+        let verdict = match self.read(raw) {
+            Ok(read) => self.judge(raw, read),
             Err(rejected) => Err(rejected),
         };
         verdict.unwrap_or_else(Verdict::Rejected)

@@ -94,7 +94,7 @@ impl ToolSpec {
         self
     }
 
-    /// Reads a tool object: OpenAI's (`{"type":"function","function":{…}}` or the bare function),
+    /// Reads a tool object: `OpenAI`'s (`{"type":"function","function":{…}}` or the bare function),
     /// Anthropic's (`input_schema`), or MCP's (`inputSchema`, `annotations`).
     pub fn from_json(tool: &Value) -> Result<Self, SpecError> {
         let object = tool

@@ -91,7 +91,7 @@ impl Counts {
             Verdict::Valid(_) => self.valid += 1,
             Verdict::Repaired(repaired) => {
                 self.repaired += 1;
-                for fix in repaired.fixes().iter() {
+                for fix in repaired.fixes() {
                     add(&mut self.rules, &fix.rule, 1);
                 }
             }

@@ -9,6 +9,10 @@ use crate::rule::Risk;
 
 /// The outcome of [`crate::ToolSet::repair`].
 #[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a verdict is read at once, and a box would cost the repair more"
+)]
 pub enum Verdict<'a> {
     /// The call was right; its text is byte for byte what the model wrote.
     Valid(Call<'a>),

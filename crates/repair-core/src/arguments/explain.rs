@@ -125,7 +125,7 @@ impl Walk<'_> {
             let key = self.arena.key(child).into_owned();
             match (members.property(&key), members.rest) {
                 (Some(property), _) => {
-                    within(path, &key, |path| self.value(child, property.ty, path))
+                    within(path, &key, |path| self.value(child, property.ty, path));
                 }
                 (None, Rest::Typed(ty)) => within(path, &key, |path| self.value(child, ty, path)),
                 (None, Rest::Closed) => {

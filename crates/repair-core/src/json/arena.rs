@@ -31,18 +31,6 @@ impl Kind {
     pub(crate) fn is_container(self) -> bool {
         matches!(self, Self::Array | Self::Object)
     }
-
-    /// The JSON type as a word for messages.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::False | Self::True => "boolean",
-            Self::Number => "number",
-            Self::String => "string",
-            Self::Array => "array",
-            Self::Object => "object",
-        }
-    }
 }
 
 /// Which text a span points into: what was read, or what a repair wrote.
@@ -400,7 +388,14 @@ impl<'a> Arena<'a> {
 
     /// Puts `value`, a node without a place, at the end of `object` under `key`.
     pub(crate) fn insert(&mut self, object: NodeId, key: &str, value: NodeId) {
-        self.log.push((value, self.node(value)));
+        let node = self.node(value);
+        self.set(
+            value,
+            Node {
+                flags: node.flags | INSERTED,
+                ..node
+            },
+        );
         self.give_key(value, key);
         let parent = self.node(object);
         let last = self.all_children(object).last();

@@ -407,12 +407,7 @@ impl<'s> Compiler<'s> {
         } else {
             self.rest_of_type(rest.into_iter())
         };
-        let min = parts
-            .iter()
-            .filter_map(|part| part.get("minItems")?.as_u64())
-            .max()
-            .unwrap_or(0);
-        Some(Items { prefix, rest, min })
+        Some(Items { prefix, rest })
     }
 }
 

@@ -6,4 +6,4 @@ pub(crate) mod normal;
 pub(crate) mod tree;
 
 pub(crate) use judge::Judge;
-pub(crate) use tree::{Place, Tree, Type, TypeId};
+pub(crate) use tree::{Place, Tree};

@@ -29,7 +29,7 @@ const MAP: &[&str] = &[
     "dependencies",
 ];
 
-/// The schema with OpenAPI's `nullable: true` written as a type list with `null`. Data (`enum`,
+/// The schema with `OpenAPI`'s `nullable: true` written as a type list with `null`. Data (`enum`,
 /// `const`, `default`, `examples`) is never touched, nor is a property that is named `nullable`.
 pub(crate) fn normalise(schema: &Value) -> Value {
     let mut schema = schema.clone();

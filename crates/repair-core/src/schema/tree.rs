@@ -50,14 +50,6 @@ impl Kinds {
         Self(self.0 & other.0)
     }
 
-    pub(crate) fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    pub(crate) fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     /// Whether the sets share a type.
     pub(crate) fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -177,7 +169,6 @@ impl Members {
 pub(crate) struct Items {
     pub(crate) prefix: Vec<TypeId>,
     pub(crate) rest: Rest,
-    pub(crate) min: u64,
 }
 
 impl Items {
@@ -279,12 +270,11 @@ impl Tree {
             branch.kinds = branch.kinds.intersection(Kinds::OBJECT);
             branches.push(self.push(branch));
         }
-        self.root = match branches.as_slice() {
-            [only] => *only,
-            _ => {
-                let union = self.get(self.root).clone();
-                self.push(Type { branches, ..union })
-            }
+        self.root = if let [only] = branches.as_slice() {
+            *only
+        } else {
+            let union = self.get(self.root).clone();
+            self.push(Type { branches, ..union })
         };
         self
     }

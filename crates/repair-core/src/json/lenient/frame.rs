@@ -87,8 +87,8 @@ pub(super) fn merge_copies(lenient: &mut Lenient) {
         };
         let form = equal::canonical(&arena, root);
         let is_empty = arena.node(root).kind == Kind::Object && arena.node(root).len == 0;
-        if !kept.iter().any(|(_, known)| *known == form) && !(is_empty && lenient.values.len() > 1)
-        {
+        let is_copy = kept.iter().any(|(_, known)| *known == form);
+        if !is_copy && !is_empty {
             kept.push((value.clone(), form));
         }
     }
@@ -253,21 +253,24 @@ fn frame_step(rest: &str) -> usize {
     match next {
         '\u{feff}' | '\0' | ';' => next.len_utf8(),
         c if c.is_whitespace() => c.len_utf8(),
-        '`' if rest.starts_with("```") => {
-            let line = rest.find('\n').map_or(rest.len(), |end| end + 1);
-            let word = rest.get(3..line).unwrap_or_default().trim();
-            let is_language = word
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '+'));
-            if is_language {
-                line
-            } else {
-                3 + word.find(['{', '[']).unwrap_or(0).min(word.len())
-            }
-        }
+        '`' if rest.starts_with("```") => fence_length(rest),
         '<' => tag_length(rest),
         _ => 0,
     }
+}
+
+/// Longest name of a language behind a fence, in bytes.
+const MAX_LANGUAGE: usize = 40;
+
+/// The length of a fence with its language, and of its line where nothing else stands there.
+fn fence_length(rest: &str) -> usize {
+    let mark = "```".len();
+    let word = rest
+        .bytes()
+        .skip(mark)
+        .take(MAX_LANGUAGE)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+'));
+    mark + word.count()
 }
 
 /// Longest tag or special token, in bytes.

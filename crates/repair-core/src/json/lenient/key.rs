@@ -41,9 +41,9 @@ pub(super) fn quoted(text: &str) -> Option<Key<'_>> {
     let window = window(inside);
     let mut escaped = false;
     let end = window.char_indices().find(|(_, c)| {
-        let closes = !escaped && closers.contains(c);
+        let is_end = !escaped && closers.contains(c);
         escaped = !escaped && *c == '\\';
-        closes
+        is_end
     });
     let (end, closer) = end?;
     let name = inside.get(..end)?;

@@ -619,9 +619,8 @@ impl<'t, 'f> Reader<'t, 'f> {
             let ends = match next {
                 '\n' | '\r' => true,
                 ',' | '，' | ';' if is_member => self.member_follows(at + next.len_utf8()),
-                ',' | '，' => in_array,
+                ',' | '，' | ']' | '］' => in_array,
                 '}' | '｝' => in_object,
-                ']' | '］' => in_array,
                 ')' => !is_member && in_array,
                 '/' | '#' if before_is_space => ["//", "/*", "# "]
                     .iter()

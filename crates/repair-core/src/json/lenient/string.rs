@@ -30,7 +30,7 @@ enum Ending {
     Cut,
 }
 
-impl<'t> Reader<'t, '_> {
+impl Reader<'_, '_> {
     /// Reads the string value at the cursor.
     pub(super) fn string_value(&mut self, quote: char) {
         let found = self.find_string(self.at, quote);
@@ -388,6 +388,10 @@ fn control_code(rest: &str) -> Option<u8> {
 /// How the backslashes of a string are to be read. An illegal escape shows that the model did not
 /// escape this string at all.
 #[derive(Debug, Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "four independent observations"
+)]
 struct Reading {
     is_unescaped: bool,
     /// It begins like a Windows path, whose `\n`, `\t` and `\r` are names.
@@ -428,10 +432,8 @@ impl Reading {
                     word_after_space |= letters(2) > 0;
                 }
                 Some(b'u') if !matches!(unicode(rest), Unicode::None) => {}
-                Some(b'x') if control_code(rest).is_some() => {
-                    // Not JSON's escape, but an escape.
-                    reading.is_unescaped |= false;
-                }
+                // Not JSON's escape, but an escape.
+                Some(b'x') if control_code(rest).is_some() => {}
                 _ => {
                     reading.is_unescaped = true;
                     long_word |= letters(1) == 2;
