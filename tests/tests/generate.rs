@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 /// A small deterministic source of choices (xorshift64*), seeded by proptest.
 #[derive(Debug)]
-pub struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed | 1)
     }
 
-    pub fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -19,11 +19,11 @@ impl Dice {
         usize::try_from(high).unwrap() % sides
     }
 
-    pub fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.roll(100) < percent
     }
 
-    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.roll(items.len())]
     }
 }
@@ -61,7 +61,7 @@ const STRINGS: &[&str] = &[
 ];
 
 /// A schema of an object with two to five properties.
-pub fn schema(dice: &mut Dice) -> Value {
+pub(crate) fn schema(dice: &mut Dice) -> Value {
     let mut schema = object_schema(dice, 3);
     schema["$defs"] = json!({
         "Leaf": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"], "additionalProperties": false},
@@ -110,7 +110,7 @@ fn any_schema(dice: &mut Dice, depth: usize) -> Value {
 }
 
 /// A value that satisfies `schema`, as JSON text in some spelling.
-pub fn text(dice: &mut Dice, schema: &Value, root: &Value, depth: usize) -> String {
+pub(crate) fn text(dice: &mut Dice, schema: &Value, root: &Value, depth: usize) -> String {
     if let Some(reference) = schema["$ref"].as_str() {
         return text(dice, root.pointer(&reference[1..]).unwrap(), root, depth);
     }
@@ -179,7 +179,7 @@ fn object_text(dice: &mut Dice, schema: &Value, root: &Value, depth: usize) -> S
 }
 
 /// Breaks the text of a call's arguments; says how.
-pub fn break_text(dice: &mut Dice, text: &str) -> (&'static str, String) {
+pub(crate) fn break_text(dice: &mut Dice, text: &str) -> (&'static str, String) {
     match dice.roll(8) {
         0 => (
             "trailing comma",
@@ -200,7 +200,7 @@ pub fn break_text(dice: &mut Dice, text: &str) -> (&'static str, String) {
 }
 
 /// Breaks a value so that it no longer fits; says how. Works on the first place that takes it.
-pub fn break_value(dice: &mut Dice, text: &str) -> Option<(&'static str, String)> {
+pub(crate) fn break_value(dice: &mut Dice, text: &str) -> Option<(&'static str, String)> {
     let mut value: Value = serde_json::from_str(text).ok()?;
     let members = value.as_object_mut()?;
     let keys: Vec<String> = members.keys().cloned().collect();
