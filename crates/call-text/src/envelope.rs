@@ -213,7 +213,7 @@ mod tests {
                 Some(r#"{"a": 300}"#),
             ),
             (
-                r#"{'name': 'f', 'arguments': {'a': 'x'}}"#,
+                "{'name': 'f', 'arguments': {'a': 'x'}}",
                 "f",
                 Some("{'a': 'x'}"),
             ),

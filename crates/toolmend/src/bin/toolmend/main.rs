@@ -1,4 +1,5 @@
 //! The `toolmend` command: a filter over lines of JSON.
+#![allow(clippy::doc_markdown, reason = "the help text is not Markdown")]
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
