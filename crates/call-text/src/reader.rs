@@ -259,9 +259,7 @@ impl CallReader {
 
     fn may_be_bare(&self, rest: &str) -> bool {
         let place = self.options.mode == Mode::Expected || self.prose.at_line_start;
-        let inside = rest.trim_start_matches(['[', '{']).trim_start();
-        let may_hold_keys = inside.is_empty() || inside.starts_with(['"', '\'', '{']);
-        place && may_hold_keys && self.reads_here() && self.refused < MAX_REFUSED
+        place && self.refused < MAX_REFUSED && self.reads_here() && may_hold_keys(rest)
     }
 
     /// Steps over `length` bytes of text.
@@ -375,6 +373,20 @@ enum Next {
     Wait,
     Text(usize),
     Call(Active),
+}
+
+/// How far the first key of a bare call is looked for, in bytes.
+const MAX_LEAD: usize = 64;
+
+/// Whether a bracket can be the beginning of an object with keys.
+fn may_hold_keys(rest: &str) -> bool {
+    let mut lead = rest.bytes().take(MAX_LEAD);
+    let next = lead.find(|byte| !(byte.is_ascii_whitespace() || matches!(byte, b'[' | b'{')));
+    match next {
+        Some(byte) => matches!(byte, b'"' | b'\''),
+        // Nothing else has arrived yet.
+        None => rest.len() < MAX_LEAD,
+    }
 }
 
 fn push_text(out: &mut Vec<Piece>, text: String) {
