@@ -31,7 +31,10 @@ pub struct Answer {
 
 impl Answer {
     fn error(id: Option<&serde_json::value::RawValue>, error: &str) -> Self {
-        let line = serde_json::json!({"id": id, "error": error}).to_string();
+        // The id goes back as it came, whatever number it is.
+        let id = id.map_or("null", serde_json::value::RawValue::get);
+        let error = serde_json::Value::from(error);
+        let line = format!("{{\"id\":{id},\"error\":{error}}}");
         Self {
             line,
             is_error: true,
