@@ -198,6 +198,7 @@ fn promise_7_unreadable_is_never_empty() {
         "\"text\"",
         "```\n```",
         "{\"a\"",
+        "{\"a\": \\u12}",
         "}{",
         ",",
     ] {

@@ -173,10 +173,10 @@ impl Source<'_> {
             )
         };
         let (before, after) = match step.edit {
-            Edit::Content { .. } => (value(original.start), emit_value(arena, node)),
+            Edit::Content { .. } => (value(original.start), emit_value(arena, originals, node)),
             Edit::Drop { .. } => (value(original.key_start), String::new()),
             Edit::Rename { .. } => (key(), arena.key_token(node).to_owned()),
-            Edit::Insert { .. } => ("", emit_value(arena, node)),
+            Edit::Insert { .. } => ("", emit_value(arena, originals, node)),
         };
         let path = paths.get(&node).map_or("", String::as_str);
         Fix::new(step.rule, path, before, &after).with_risk(step.risk)

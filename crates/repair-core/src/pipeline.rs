@@ -498,6 +498,10 @@ impl Named<'_> {
         if raw.finish == Finish::Cut && (!steps.is_empty() || !read.text.fixes.is_empty()) {
             return Err(self.reject(raw, Reason::Truncated, "the call was cut off"));
         }
+        let inserts = |step: &Step| matches!(step.edit, arguments::Edit::Insert { .. });
+        if read.text.cut.is_some() && steps.iter().any(inserts) {
+            return Err(self.reject(raw, Reason::Truncated, "the call was cut off"));
+        }
         if !self.accepts_all(&read, &steps) {
             let mut rejected = self.reject(
                 raw,

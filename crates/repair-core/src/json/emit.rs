@@ -13,9 +13,9 @@ pub(crate) fn emit(arena: &Arena<'_>, root: NodeId) -> String {
 }
 
 /// The text of one value as it stands after repairs.
-pub(crate) fn emit_value(arena: &Arena<'_>, id: NodeId) -> String {
+pub(crate) fn emit_value(arena: &Arena<'_>, originals: &Originals, id: NodeId) -> String {
     let mut out = String::new();
-    write_value(arena, &Originals::of(arena), id, &mut out);
+    write_value(arena, originals, id, &mut out);
     out
 }
 

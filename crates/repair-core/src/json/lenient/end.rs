@@ -130,7 +130,11 @@ impl<'t> Ends<'t> {
 
     fn after_comma(&self, comma: usize, stack: &[Frame<'t>]) -> End {
         let comma_length = self.char_at(comma).map_or(1, char::len_utf8);
-        let at = self.trivia(comma + comma_length);
+        let mut at = self.trivia(comma + comma_length);
+        // Doubled commas are one.
+        while self.rest(at).starts_with(',') {
+            at = self.trivia(at + 1);
+        }
         if at >= self.tail {
             return End::Weak;
         }
@@ -140,7 +144,6 @@ impl<'t> Ends<'t> {
         let rest = self.rest(at);
         match rest.chars().next() {
             Some('}' | ']' | '｝' | '］') => self.closers(at, stack),
-            Some(',') => End::Faint,
             Some(_) if frame.is_object => match key::any(rest) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.

@@ -572,7 +572,11 @@ impl<'t, 'f> Reader<'t, 'f> {
                 self.skip_ellipsis();
             }
             Meaning::Ellipsis => self.fail(),
-            Meaning::Words if self.stack.is_empty() || token.contains('"') => self.fail(),
+            Meaning::Words
+                if self.stack.is_empty() || token.starts_with('\\') || token.contains('"') =>
+            {
+                self.fail();
+            }
             Meaning::Words => self.write_words(token, before, &rules::UNQUOTED_VALUE),
         }
     }

@@ -268,6 +268,13 @@ struct Written {
     damage: Option<usize>,
 }
 
+impl Written {
+    /// Notes an escape of another language that means one character: a change like any other.
+    fn decoded(&mut self) {
+        self.escape = self.escape.or(Some(Risk::Lossless));
+    }
+}
+
 /// Writes the inside of a string as strict JSON; legal escapes keep their spelling.
 fn write(content: &str, out: &mut Output) -> Written {
     let reading = Reading::of(content);
@@ -313,6 +320,7 @@ fn write_escape(
     match rest.as_bytes().get(1) {
         Some(b'"' | b'\\' | b'/') => verbatim(out, 2),
         Some(b'\'' | b'`') => {
+            written.decoded();
             out.push(rest.get(1..2).unwrap_or_default());
             2
         }
@@ -333,6 +341,7 @@ fn write_escape(
         },
         Some(b'x') => match control_code(rest) {
             Some(code) => {
+                written.decoded();
                 string::encode_special(code, &mut out.text);
                 4
             }
