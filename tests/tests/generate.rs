@@ -180,7 +180,7 @@ fn object_text(dice: &mut Dice, schema: &Value, root: &Value, depth: usize) -> S
 
 /// Breaks the text of a call's arguments; says how.
 pub(crate) fn break_text(dice: &mut Dice, text: &str) -> (&'static str, String) {
-    match dice.roll(8) {
+    match dice.roll(9) {
         0 => (
             "trailing comma",
             text.strip_suffix('}')
@@ -194,6 +194,7 @@ pub(crate) fn break_text(dice: &mut Dice, text: &str) -> (&'static str, String) 
             format!("{{ /* args */ {}", text.trim_start_matches('{')),
         ),
         5 => ("encoded twice", Value::from(text).to_string()),
+        7 => ("foreign escape", text.replace("it's", "it\\'s")),
         6 => ("prose", format!("Calling it now:\n{text}")),
         _ => ("raw line break", text.replace("\\n", "\n")),
     }

@@ -213,13 +213,9 @@ struct Read<'a> {
     /// Fixes of the reading and the name.
     head: Vec<Fix>,
     text: Lenient,
+    /// The emitted text was strict JSON: no reader wrote it anew.
+    is_strict: bool,
     emitted: Cow<'a, str>,
-}
-
-impl Read<'_> {
-    fn is_untouched(&self) -> bool {
-        self.head.is_empty() && self.text.fixes.is_empty()
-    }
 }
 
 impl Named<'_> {
@@ -252,6 +248,7 @@ impl Named<'_> {
                     root,
                     head,
                     text: Lenient::default(),
+                    is_strict: true,
                     emitted,
                 });
             }
@@ -276,6 +273,7 @@ impl Named<'_> {
                 root,
                 head,
                 text,
+                is_strict: false,
                 emitted,
             }),
             Err(StrictError::TooDeep(at)) => Err(self.too_deep(raw, at)),
@@ -327,14 +325,13 @@ impl Named<'_> {
             rejected.errors = arguments::explain(&arena, root, &self.tool.tree, limits.errors);
             return Err(rejected);
         }
-        if raw.arguments.is_some() || declares {
-            head.push(Fix::new(rule, "", &emitted, "{}").with_risk(risk));
-        }
+        head.push(Fix::new(rule, "", &emitted, "{}").with_risk(risk));
         Ok(Read {
             arena,
             root,
             head,
             text: Lenient::default(),
+            is_strict: true,
             emitted,
         })
     }
@@ -426,25 +423,25 @@ impl Named<'_> {
         mut read: Read<'a>,
     ) -> Result<Verdict<'a>, Box<Rejected>> {
         let target = self.tool.target();
-        let has_duplicates = !read.arena.duplicates().is_empty();
+        let conflicts = arguments::has_conflicting_keys(&read.arena);
         let fits = target.accepts(&read.arena, read.root);
-        if fits && !has_duplicates && !self.policy.integral_floats() {
+        if fits && !conflicts && !self.policy.integral_floats() {
             return self.finish(raw, read, Vec::new(), Vec::new());
         }
         if self.tool.is_broken {
-            return if fits {
+            return if fits && !conflicts {
                 self.finish(raw, read, Vec::new(), Vec::new())
             } else {
                 Err(self.reject(
                     raw,
                     Reason::Arguments,
-                    "the arguments must be a JSON object",
+                    "the arguments must be one JSON object with each key once",
                 ))
             };
         }
         let found = arguments::search(&mut read.arena, read.root, target, self.policy);
         match found {
-            Found::Nothing if fits => self.finish(raw, read, Vec::new(), Vec::new()),
+            Found::Nothing if fits && !conflicts => self.finish(raw, read, Vec::new(), Vec::new()),
             Found::One(best, others) => self.finish(raw, read, best.steps, others),
             Found::Tie(proposals) => {
                 let mut rejected =
@@ -491,16 +488,20 @@ impl Named<'_> {
         steps: Vec<Step>,
         others: Vec<Proposal>,
     ) -> Result<Verdict<'a>, Box<Rejected>> {
-        if steps.is_empty() && read.is_untouched() {
+        if steps.is_empty() && read.head.is_empty() && read.is_strict {
             let text = read.arena.into_source();
             return Ok(Verdict::Valid(self.call(raw, text)));
         }
-        if raw.finish == Finish::Cut && (!steps.is_empty() || !read.text.fixes.is_empty()) {
+        if raw.finish == Finish::Cut && (!steps.is_empty() || !read.is_strict) {
             return Err(self.reject(raw, Reason::Truncated, "the call was cut off"));
         }
         let inserts = |step: &Step| matches!(step.edit, arguments::Edit::Insert { .. });
         if read.text.cut.is_some() && steps.iter().any(inserts) {
             return Err(self.reject(raw, Reason::Truncated, "the call was cut off"));
+        }
+        // A text that was written anew without a word about it is never passed on.
+        if !read.is_strict && read.text.fixes.is_empty() {
+            return Err(self.reject(raw, Reason::Syntax, "the arguments are not strict JSON"));
         }
         if !self.accepts_all(&read, &steps) {
             let mut rejected = self.reject(
@@ -554,12 +555,14 @@ impl Named<'_> {
                 .risk_of(rule, risk)
                 .is_some_and(|risk| accepts(risk, loss))
         };
-        read.head.iter().all(|fix| accepts(fix.risk, fix.loss))
-            && read
-                .text
-                .fixes
-                .iter()
-                .all(|fix| by_rule(fix.rule, fix.risk, fix.rule.loss))
+        read.head.iter().all(|fix| {
+            let risk = self.policy.risk_of_named(&fix.rule, fix.risk);
+            risk.is_some_and(|risk| accepts(risk, fix.loss))
+        }) && read
+            .text
+            .fixes
+            .iter()
+            .all(|fix| by_rule(fix.rule, fix.risk, fix.rule.loss))
             && steps
                 .iter()
                 .all(|step| by_rule(step.rule, step.risk, step.rule.loss))
@@ -567,7 +570,6 @@ impl Named<'_> {
 
     /// Proposals as candidates, best first.
     fn candidates(&self, read: &Read<'_>, proposals: &[Proposal]) -> Vec<Candidate> {
-        let total = proposals.len();
         proposals
             .iter()
             .enumerate()
@@ -593,7 +595,7 @@ impl Named<'_> {
                     .unwrap_or(Risk::Lossless);
                 Candidate {
                     tool: self.tool.spec.name().to_owned(),
-                    confidence: confidence(risk, rank, total),
+                    confidence: confidence(risk, rank),
                     rationale: fixes
                         .iter()
                         .map(|fix| fix.sentence.clone())
@@ -626,7 +628,7 @@ impl Named<'_> {
 }
 
 /// How good a candidate of this risk and rank is beside its rivals.
-fn confidence(risk: Risk, rank: usize, _total: usize) -> f64 {
+fn confidence(risk: Risk, rank: usize) -> f64 {
     let start = match risk {
         Risk::Lossless => 0.95,
         Risk::Inferred => 0.8,

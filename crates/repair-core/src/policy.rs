@@ -152,7 +152,12 @@ impl Policy {
 
     /// The risk of a fix under this policy; `None` if its rule is off.
     pub fn risk_of(&self, rule: &Rule, risk: Risk) -> Option<Risk> {
-        match self.rules.get(rule.id) {
+        self.risk_of_named(rule.id, risk)
+    }
+
+    /// The same by the rule's id.
+    pub(crate) fn risk_of_named(&self, rule: &str, risk: Risk) -> Option<Risk> {
+        match self.rules.get(rule) {
             None => Some(risk),
             Some(RuleSetting::Off) => None,
             Some(RuleSetting::Lossless) => Some(Risk::Lossless),

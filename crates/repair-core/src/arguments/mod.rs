@@ -10,4 +10,4 @@ mod value;
 
 pub(crate) use explain::explain;
 pub(crate) use plan::{Edit, Step};
-pub(crate) use search::{Found, Proposal, Target, search};
+pub(crate) use search::{Found, Proposal, Target, has_conflicting_keys, search};

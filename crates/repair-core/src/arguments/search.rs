@@ -85,6 +85,11 @@ pub(crate) fn search(
     }
 }
 
+/// Whether a key stands several times in one object, with different values.
+pub(crate) fn has_conflicting_keys(arena: &Arena<'_>) -> bool {
+    !duplicate_drops(arena).is_empty()
+}
+
 /// The last of several members with one key counts; equal ones are left alone.
 fn duplicate_drops(arena: &Arena<'_>) -> Vec<Step> {
     arena

@@ -445,8 +445,7 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// Keeps the changes made so far for good: [`Self::undo_all`] and the writer's memory of the
-    /// original places begin after them only for the former.
+    /// The changes that stand, oldest first, each with the node as it was before.
     pub(crate) fn log(&self) -> &[(NodeId, Node)] {
         &self.log
     }

@@ -264,18 +264,25 @@ pub(super) fn is_broken_off_key(rest: &str) -> bool {
         return false;
     };
     rest.get(1..)
-        .is_some_and(|inside| match inside.find(quote) {
+        .is_some_and(|inside| match key::closing_quote(inside, &[quote]) {
             None => true,
-            Some(end) => inside
+            Some((end, _)) => inside
                 .get(end + 1..)
                 .is_some_and(|after| after.trim_start().is_empty()),
         })
 }
 
-/// Whether a value can start with this character.
+/// Longest literal, in bytes.
+const MAX_LITERAL: usize = "False".len();
+
+/// Whether a value can start with this character. A literal may be broken off at the end of the
+/// text.
 pub(super) fn starts_value(next: char, rest: &str) -> bool {
     matches!(next, '"' | '\'' | '{' | '[' | '-' | '0'..='9' | '“' | '`')
         || ["true", "false", "null", "True", "False", "None"]
             .iter()
-            .any(|word| rest.starts_with(word))
+            .any(|word| {
+                rest.starts_with(word)
+                    || (rest.len() <= MAX_LITERAL && !rest.is_empty() && word.starts_with(rest))
+            })
 }

@@ -30,6 +30,16 @@ pub(super) fn closers_of(quote: char) -> &'static [char] {
     }
 }
 
+/// The first closing quote that no backslash escapes, and where it stands.
+pub(super) fn closing_quote(inside: &str, closers: &[char]) -> Option<(usize, char)> {
+    let mut escaped = false;
+    inside.char_indices().find(|(_, c)| {
+        let is_end = !escaped && closers.contains(c);
+        escaped = !escaped && *c == '\\';
+        is_end
+    })
+}
+
 /// A quoted key and its colon at the start of a text.
 pub(super) fn quoted(text: &str) -> Option<Key<'_>> {
     let quote = text.chars().next()?;
@@ -38,14 +48,7 @@ pub(super) fn quoted(text: &str) -> Option<Key<'_>> {
         return None;
     }
     let inside = text.get(quote.len_utf8()..)?;
-    let window = window(inside);
-    let mut escaped = false;
-    let end = window.char_indices().find(|(_, c)| {
-        let is_end = !escaped && closers.contains(c);
-        escaped = !escaped && *c == '\\';
-        is_end
-    });
-    let (end, closer) = end?;
+    let (end, closer) = closing_quote(window(inside), closers)?;
     let name = inside.get(..end)?;
     if name.contains(['\n', '{', '}']) {
         return None;

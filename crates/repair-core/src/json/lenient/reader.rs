@@ -2,14 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::end::{End, Ends, is_broken_off_key, starts_value};
+use super::end::{Ends, starts_value};
 use super::frame::Tail;
 use super::output::Output;
-use super::token::{self, Meaning};
 use super::{Cut, Problem, key, rules};
 use crate::json::string;
 use crate::rule::Risk;
-use crate::schema::tree::Kinds;
 use crate::schema::{Place, Tree};
 
 /// An open container.
@@ -20,7 +18,7 @@ pub(super) struct Frame<'t> {
     /// The keys read so far.
     pub(super) keys: HashSet<&'t str>,
     /// Where the value that is read next stands.
-    value_place: Place,
+    pub(super) value_place: Place,
     /// Members or items read so far.
     len: usize,
     /// Where the output goes back to if the current member turns out to have no value.
@@ -51,8 +49,8 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) value_end: usize,
     /// The last value was a string.
     after_string: bool,
-    tree: &'t Tree,
-    place: Place,
+    pub(super) tree: &'t Tree,
+    pub(super) place: Place,
     max_depth: usize,
     state: State,
     tail: &'f Tail,
@@ -320,7 +318,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         let rest = self.rest(self.at);
         let closers = key::closers_of(next);
         let inside = rest.get(next.len_utf8()..).unwrap_or_default();
-        let end = inside.find(|c: char| closers.contains(&c));
+        let end = key::closing_quote(inside, closers).map(|(end, _)| end);
         let is_word = next.is_alphanumeric() || next == '_';
         match end {
             None if !closers.is_empty() => return self.cut_off(Cut::Inside),
@@ -355,7 +353,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.expect_value(name);
     }
 
-    fn skip_ellipsis(&mut self) {
+    pub(super) fn skip_ellipsis(&mut self) {
         let rest = self.rest(self.at);
         let length = rest.len() - rest.trim_start_matches(['.', '…']).len();
         if matches!(rest.get(..length), Some("..." | "…")) {
@@ -485,7 +483,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.give_up();
     }
 
-    fn fail(&mut self) {
+    pub(super) fn fail(&mut self) {
         self.problem = self.problem.or(Some(Problem::Unreadable(self.at)));
         self.give_up();
     }
@@ -518,155 +516,12 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.at = end;
         self.state = State::Done;
     }
-
-    // ---- unquoted values ----
-
-    fn bare_value(&mut self) {
-        let start = self.at;
-        let (end, lost_quote) = self.token_end(start);
-        let token = self.text.get(start..end).unwrap_or_default().trim_end();
-        let is_cut = end >= self.text.len() && !self.stack.is_empty();
-        self.at = if lost_quote {
-            end + 1
-        } else {
-            start + token.len()
-        };
-        if lost_quote {
-            return self.write_words(token, start..self.at, &rules::MISSING_QUOTE);
-        }
-        if is_cut {
-            return self.cut_token(token, start);
-        }
-        if token.is_empty() {
-            return self.fail();
-        }
-        let before = start..self.at;
-        let kinds = self.tree.kinds_at(
-            self.stack
-                .last()
-                .map_or(self.place, |frame| frame.value_place),
-        );
-        match token::meaning(token) {
-            Meaning::Number(..) if token::is_zero_padded(token) && !kinds.meets(Kinds::NUMBER) => {
-                self.write_words(token, before, &rules::UNQUOTED_VALUE);
-            }
-            Meaning::Strict => {
-                self.out.push(token);
-                self.value_is_done(false);
-            }
-            Meaning::Literal(strict) => {
-                self.out.fix(&rules::LITERAL, before, strict);
-                self.value_is_done(false);
-            }
-            Meaning::Number(strict, risk) => {
-                self.out.fix_as(&rules::NUMBER_FORM, risk, before, &strict);
-                self.value_is_done(false);
-            }
-            Meaning::NonFinite => {
-                self.problem = self.problem.or(Some(Problem::NonFinite(start)));
-                self.out.fix(&rules::NON_FINITE, before, "null");
-                self.value_is_done(false);
-            }
-            Meaning::Ellipsis if self.stack.last().is_some_and(|frame| !frame.is_object) => {
-                self.at = start;
-                self.skip_ellipsis();
-            }
-            Meaning::Ellipsis => self.fail(),
-            Meaning::Words
-                if self.stack.is_empty() || token.starts_with('\\') || token.contains('"') =>
-            {
-                self.fail();
-            }
-            Meaning::Words => self.write_words(token, before, &rules::UNQUOTED_VALUE),
-        }
-    }
-
-    fn write_words(
-        &mut self,
-        words: &str,
-        before: std::ops::Range<usize>,
-        rule: &'static crate::rule::Rule,
-    ) {
-        let mut strict = String::with_capacity(words.len() + 2);
-        string::encode(words, &mut strict);
-        self.out.fix(rule, before, &strict);
-        self.value_is_done(true);
-    }
-
-    /// A token at the very end of the text: more of it may have followed.
-    fn cut_token(&mut self, token: &str, start: usize) {
-        let before = start..start + token.len();
-        if token::meaning(token) == Meaning::Strict {
-            self.out.push(token);
-        } else if let Some(number) = token::longest_number(token) {
-            self.out.fix(&rules::NUMBER_FORM, before, number);
-        } else if let Some(literal) = token::completed(token) {
-            self.out.fix(&rules::LITERAL, before, literal);
-        } else if token.starts_with(|c: char| c.is_alphabetic()) {
-            self.write_words(token, before, &rules::UNQUOTED_VALUE);
-            return self.cut_off(Cut::Inside);
-        } else {
-            return self.cut_off(Cut::Inside);
-        }
-        self.value_is_done(false);
-        self.cut_off(Cut::Inside);
-    }
-
-    /// Where an unquoted value ends; true if at a closing quote whose opening one is missing.
-    fn token_end(&self, start: usize) -> (usize, bool) {
-        let has = |is_object: bool| self.stack.iter().any(|frame| frame.is_object == is_object);
-        let (in_object, in_array) = (has(true), has(false));
-        let is_member = self.stack.last().is_some_and(|frame| frame.is_object);
-        let mut before_is_space = false;
-        for (offset, next) in self.rest(start).char_indices() {
-            let at = start + offset;
-            let ends = match next {
-                '\n' | '\r' => true,
-                ',' | '，' | ';' if is_member => self.member_follows(at + next.len_utf8()),
-                ',' | '，' | ']' | '］' => in_array,
-                '}' | '｝' => in_object,
-                ')' => !is_member && in_array,
-                '/' | '#' if before_is_space => ["//", "/*", "# "]
-                    .iter()
-                    .any(|comment| self.rest(at).starts_with(comment)),
-                '`' => self.rest(at).starts_with("```"),
-                '"' if at > start => {
-                    let end = self.ends.judge(at + 1, &self.stack);
-                    if matches!(end, End::Certain | End::Weak) {
-                        return (at, true);
-                    }
-                    false
-                }
-                _ => false,
-            };
-            if ends {
-                return (at, false);
-            }
-            before_is_space = next.is_whitespace();
-        }
-        (self.text.len(), false)
-    }
-
-    /// Whether a member, or the end, follows a comma at `after`.
-    fn member_follows(&self, after: usize) -> bool {
-        let rest = self.rest(after).trim_start();
-        rest.is_empty()
-            || rest.starts_with(['}', '｝', ',', '/', '#'])
-            || key::any(rest).is_some()
-            || is_broken_off_key(rest)
-    }
 }
 
 /// A quoted key that is too long for the look-ahead.
 fn long_key(rest: &str) -> Option<key::Key<'_>> {
     let inside = rest.strip_prefix('"')?;
-    let mut escaped = false;
-    let end = inside.char_indices().find(|(_, c)| {
-        let closes = !escaped && *c == '"';
-        escaped = !escaped && *c == '\\';
-        closes
-    });
-    let (end, _) = end?;
+    let (end, _) = key::closing_quote(inside, &['"'])?;
     let length = end + 2;
     let after = rest.get(length..)?;
     let colon = length + (after.len() - after.trim_start().len());

@@ -1,0 +1,162 @@
+//! Values without quotes: where they end, and what they mean.
+
+use super::end::{End, is_broken_off_key};
+use super::reader::Reader;
+use super::token::{self, Meaning};
+use super::{Cut, Problem, key, rules};
+use crate::json::string;
+use crate::schema::tree::Kinds;
+
+impl Reader<'_, '_> {
+    pub(super) fn bare_value(&mut self) {
+        let start = self.at;
+        let (end, lost_quote) = self.token_end(start);
+        let token = self.text.get(start..end).unwrap_or_default().trim_end();
+        let is_cut = end >= self.text.len() && !self.stack.is_empty();
+        self.at = if lost_quote {
+            end + 1
+        } else {
+            start + token.len()
+        };
+        if lost_quote {
+            return self.write_words(token, start..self.at, &rules::MISSING_QUOTE);
+        }
+        if is_cut {
+            return self.cut_token(token, start);
+        }
+        if token.is_empty() {
+            return self.fail();
+        }
+        let before = start..self.at;
+        let kinds = self.tree.kinds_at(
+            self.stack
+                .last()
+                .map_or(self.place, |frame| frame.value_place),
+        );
+        match token::meaning(token) {
+            Meaning::Number(..) if token::is_zero_padded(token) && !kinds.meets(Kinds::NUMBER) => {
+                self.write_words(token, before, &rules::UNQUOTED_VALUE);
+            }
+            Meaning::Strict => {
+                self.out.push(token);
+                self.value_is_done(false);
+            }
+            Meaning::Literal(strict) => {
+                self.out.fix(&rules::LITERAL, before, strict);
+                self.value_is_done(false);
+            }
+            Meaning::Number(strict, risk) => {
+                self.out.fix_as(&rules::NUMBER_FORM, risk, before, &strict);
+                self.value_is_done(false);
+            }
+            Meaning::NonFinite => {
+                self.problem = self.problem.or(Some(Problem::NonFinite(start)));
+                self.out.fix(&rules::NON_FINITE, before, "null");
+                self.value_is_done(false);
+            }
+            Meaning::Ellipsis if self.stack.last().is_some_and(|frame| !frame.is_object) => {
+                self.at = start;
+                self.skip_ellipsis();
+            }
+            Meaning::Ellipsis => self.fail(),
+            Meaning::Words
+                if self.stack.is_empty() || token.starts_with('\\') || token.contains('"') =>
+            {
+                self.fail();
+            }
+            Meaning::Words => self.write_words(token, before, &rules::UNQUOTED_VALUE),
+        }
+    }
+
+    fn write_words(
+        &mut self,
+        words: &str,
+        before: std::ops::Range<usize>,
+        rule: &'static crate::rule::Rule,
+    ) {
+        let mut strict = String::with_capacity(words.len() + 2);
+        string::encode(words, &mut strict);
+        self.out.fix(rule, before, &strict);
+        self.value_is_done(true);
+    }
+
+    /// A token at the very end of the text: more of it may have followed.
+    fn cut_token(&mut self, token: &str, start: usize) {
+        let before = start..start + token.len();
+        if token::meaning(token) == Meaning::Strict {
+            self.out.push(token);
+        } else if let Some(number) = token::longest_number(token) {
+            self.out.fix(&rules::NUMBER_FORM, before, number);
+        } else if let Some(literal) = token::completed(token) {
+            self.out.fix(&rules::LITERAL, before, literal);
+        } else if token.starts_with(|c: char| c.is_alphabetic()) {
+            self.write_words(token, before, &rules::UNQUOTED_VALUE);
+            return self.cut_off(Cut::Inside);
+        } else {
+            return self.cut_off(Cut::Inside);
+        }
+        self.value_is_done(false);
+        self.cut_off(Cut::Inside);
+    }
+
+    /// Where an unquoted value ends; true if at a closing quote whose opening one is missing.
+    fn token_end(&self, start: usize) -> (usize, bool) {
+        let has = |is_object: bool| self.stack.iter().any(|frame| frame.is_object == is_object);
+        let (in_object, in_array) = (has(true), has(false));
+        let is_member = self.stack.last().is_some_and(|frame| frame.is_object);
+        let mut before_is_space = false;
+        for (offset, next) in self.rest(start).char_indices() {
+            let at = start + offset;
+            let ends = match next {
+                '\n' | '\r' => true,
+                ',' | '，' | ';' if is_member => self.member_follows(at + next.len_utf8()),
+                ',' | '，' | ']' | '］' => in_array,
+                '}' | '｝' => in_object,
+                ')' => !is_member && in_array,
+                '/' | '#' if before_is_space => ["//", "/*", "# "]
+                    .iter()
+                    .any(|comment| self.rest(at).starts_with(comment)),
+                '`' => self.rest(at).starts_with("```"),
+                '"' if before_is_space && self.comma_is_missing(start, at) => true,
+                '"' if at > start => {
+                    let end = self.ends.judge(at + 1, &self.stack);
+                    if matches!(end, End::Certain | End::Weak) {
+                        return (at, true);
+                    }
+                    false
+                }
+                _ => false,
+            };
+            if ends {
+                return (at, false);
+            }
+            before_is_space = next.is_whitespace();
+        }
+        (self.text.len(), false)
+    }
+
+    /// Whether a member, or the end, follows a comma at `after`.
+    fn member_follows(&self, after: usize) -> bool {
+        let rest = self.rest(after).trim_start();
+        rest.is_empty()
+            || rest.starts_with(['}', '｝', ',', '/', '#'])
+            || key::any(rest).is_some()
+            || is_broken_off_key(rest)
+    }
+
+    /// Whether a quote at `at` begins the next member or item, and the token before it is a whole
+    /// literal or number.
+    fn comma_is_missing(&self, start: usize, at: usize) -> bool {
+        let token = self.text.get(start..at).unwrap_or_default();
+        let is_member = self.stack.last().is_some_and(|frame| frame.is_object);
+        token.len() <= MAX_TOKEN
+            && !matches!(
+                token::meaning(token.trim_end()),
+                Meaning::Words | Meaning::Ellipsis
+            )
+            && (!is_member || key::quoted(self.rest(at)).is_some())
+    }
+}
+
+/// Longest literal or number behind which a missing comma is looked for, in bytes.
+const MAX_TOKEN: usize = 64;
