@@ -118,7 +118,10 @@ pub(super) fn stringified_container(
     if !looks_like_container(&text) {
         return None;
     }
+    // What was read must be what is wanted: wrapping it would make a value that nobody wrote.
+    let kinds = solver.tree.get(fault.ty).kinds;
     read_text(solver, fault, &text)
+        .filter(|proposed| kinds.allows(solver.arena.node(proposed.node).kind, || false))
 }
 
 /// A string in a string: one level of encoding is undone.
