@@ -262,8 +262,17 @@ fn promise_9_anything_ends() {
             format!("{{\"content\": \"{text}\"}}"),
             format!("{{\"content\": \"{text}"),
         ] {
-            let _ = tools.repair_all(&RawCall::new(text.as_str(), text.as_str()), &policy);
-            let _ = tools.repair_all(&RawCall::new("tool", text.as_str()), &policy);
+            assert!(
+                tools
+                    .repair(&RawCall::new(text.as_str(), "{}"), &policy)
+                    .call()
+                    .is_none(),
+                "{unit}"
+            );
+            for verdict in tools.repair_all(&RawCall::new("tool", text.as_str()), &policy) {
+                let history = verdict.history_call().arguments;
+                assert!(serde_json::from_str::<Value>(&history).is_ok(), "{unit}");
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ mod fix;
 mod fixes;
 mod json;
 mod names;
+mod naming;
 mod pipeline;
 mod policy;
 mod rule;

@@ -4,6 +4,8 @@ mod answer;
 mod bare;
 mod raw;
 mod request;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 pub use bare::answer_json;

@@ -38,9 +38,13 @@ pub(super) fn read(request: &Request<'_>, tools: &ToolSet) -> Result<Written, St
     let finish = finish_of(request.finish_reason.as_deref());
     match request.mode {
         Mode::Native | Mode::Mcp => {
-            let calls = elements(request.raw.get())?
+            let elements = elements(request.raw.get())?;
+            let last = elements.len().saturating_sub(1);
+            let calls = elements
                 .into_iter()
-                .map(|call| native(call, finish))
+                .enumerate()
+                // A reply that was cut off was cut off in its last call.
+                .map(|(at, call)| native(call, if at == last { finish } else { Finish::Unknown }))
                 .collect::<Result<_, _>>()?;
             Ok(Written {
                 calls,
