@@ -64,11 +64,7 @@ pub(crate) fn rank(candidates: &[Candidate], ground: &Ground<'_>) -> (Vec<Ranked
                 why,
             });
         };
-        // Not a number is below every threshold.
-        if !matches!(
-            candidate.confidence.partial_cmp(&ground.min_confidence),
-            Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal)
-        ) {
+        if !is_at_least(candidate.confidence, ground.min_confidence) {
             drop(Rejection::LowConfidence);
             continue;
         }
@@ -108,16 +104,22 @@ pub(crate) fn rank(candidates: &[Candidate], ground: &Ground<'_>) -> (Vec<Ranked
         .collect();
     ranked.sort_by(|a, b| {
         let surer = b.confidence.total_cmp(&a.confidence);
-        let by_quality = a.novel.cmp(&b.novel).then(surer);
-        by_quality
+        surer
             .then(a.change.cmp(&b.change))
             .then(a.index.cmp(&b.index))
     });
     (ranked, dropped)
 }
 
+/// Whether a confidence reaches a threshold. What is not a number reaches none.
+pub(crate) fn is_at_least(confidence: f64, threshold: f64) -> bool {
+    confidence
+        .partial_cmp(&threshold)
+        .is_some_and(std::cmp::Ordering::is_ge)
+}
+
 /// The complete arguments of a candidate.
-pub(crate) fn complete(candidate: &Candidate, base: &str) -> Result<String, Rejection> {
+fn complete(candidate: &Candidate, base: &str) -> Result<String, Rejection> {
     match &candidate.change {
         Change::Complete(text) => Ok(text.clone()),
         Change::Patch(patch) => patch
@@ -279,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn agreement_raises_and_novelty_lowers() {
+    fn agreement_raises() {
         let (order, _) = ranked(&[
             Candidate::new(r#"{"a":2}"#, 0.8),
             Candidate::new(r#"{"a":3}"#, 0.6),
@@ -287,10 +289,9 @@ mod tests {
             Candidate::new(r#"{"a":4}"#, 0.6),
             Candidate::new(r#"{"a":4}"#, 0.6).of_sample(1),
             Candidate::new(r#"{"a":4}"#, 0.6).of_sample(2),
-            Candidate::new(r#"{"a":"invented"}"#, 1.0),
         ]);
         let indices: Vec<usize> = order.iter().map(|(index, _)| *index).collect();
-        assert_eq!(indices, [3, 1, 0, 6]);
+        assert_eq!(indices, [3, 1, 0]);
         assert!((order[1].1 - 0.84).abs() < 1e-9);
     }
 

@@ -24,7 +24,7 @@ use crate::ledger::{Account, Amounts, Ledger, Reservation};
 use crate::loops::{LoopKey, LoopResult};
 use crate::novelty::Known;
 use crate::outcome::{End, GiveUpReason, Outcome};
-use crate::ranking::{Ground, Ranked, rank};
+use crate::ranking::{Ground, Ranked, is_at_least, rank};
 use crate::settings::Request;
 use crate::step::{Answer, OutOfStep, ResultDigest, Step, Ticket};
 
@@ -654,6 +654,10 @@ impl CallRun {
             .map(|first| first.text().into());
         candidates.truncate(MOST_CANDIDATES);
         candidates.extend(failure.by_rule.iter().cloned());
+        let candidates: Vec<Candidate> = candidates
+            .into_iter()
+            .map(Candidate::with_sound_confidence)
+            .collect();
         self.emit(EventKind::Proposed {
             round: Some(failure.round),
             candidates: candidates.clone().into(),
@@ -692,13 +696,16 @@ impl CallRun {
         for dropped in dropped {
             self.refuse(Some(dropped.index), dropped.arguments, dropped.why);
         }
-        let mut missing = None;
+        let (mut novel, mut missing) = (None, None);
         for candidate in ranked {
             let why = match self.check(&tools, &candidate.arguments) {
-                Checked::Call(call, fixes) if !self.has_failed(&call) => {
-                    return self.choose(candidate, call, fixes);
+                Checked::Call(call, _) if self.has_failed(&call) => Rejection::AlreadyFailed,
+                // Ranked last: it has to wait for one that invents nothing.
+                Checked::Call(call, fixes) if candidate.novel => {
+                    novel.get_or_insert((candidate, call, fixes));
+                    continue;
                 }
-                Checked::Call(..) => Rejection::AlreadyFailed,
+                Checked::Call(call, fixes) => return self.choose(candidate, call, fixes),
                 Checked::Refused(why) => why,
                 Checked::Missing(paths) => {
                     missing.get_or_insert_with(|| (candidate.clone(), paths));
@@ -706,6 +713,9 @@ impl CallRun {
                 }
             };
             self.refuse(Some(candidate.index), candidate.arguments, why);
+        }
+        if let Some((candidate, call, fixes)) = novel {
+            return self.choose(candidate, call, fixes);
         }
         match (missing, otherwise) {
             (Some((candidate, paths)), _) => self.escalate_missing(&candidate, paths),
@@ -819,7 +829,7 @@ impl CallRun {
             ),
             (is_risky, ApprovalReason::Risk),
             (
-                candidate.confidence < settings.review_below,
+                !is_at_least(candidate.confidence, settings.review_below),
                 ApprovalReason::LowConfidence,
             ),
         ]

@@ -106,7 +106,7 @@ impl ToolSet {
         let mut rejected = Rejected::new(raw, Reason::UnknownTool, "there is no such tool");
         let permitted: Vec<&str> = self
             .specs()
-            .map(crate::ToolSpec::name)
+            .map(ToolSpec::name)
             .filter(|name| self.permits(name))
             .collect();
         rejected.tool_count = permitted.len();

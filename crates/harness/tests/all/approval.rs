@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use harness::{
-    Answer, ApprovalReason, Candidate, ErrorClass, GiveUpReason, Settings, Step,
-};
+use harness::{Answer, ApprovalReason, Candidate, ErrorClass, GiveUpReason, Settings, Step};
 
-use crate::driver::{Driven, SECOND, conversation};
+use crate::driver::{Driven, conversation};
 
 fn asked(settings: Settings, tool: &str) -> Driven {
     let mut run = Driven::start(&conversation(settings), tool, r#"{"path": "a"}"#);
@@ -70,7 +68,12 @@ fn consent_is_for_these_arguments_only() {
 #[test]
 fn a_replacement_is_validated_and_cannot_go_on_for_ever() {
     let mut run = asked(Settings::default(), "wipe");
-    for bad in ["{", r#"{"path": 5, "x": 1}"#, r#"{"path": "a"}"#, r#"{"path": null}"#] {
+    for bad in [
+        "{",
+        r#"{"path": 5, "x": 1}"#,
+        r#"{"path": "a"}"#,
+        r#"{"path": null}"#,
+    ] {
         run.answer(Answer::Replaced {
             arguments: bad.into(),
         });

@@ -73,16 +73,21 @@ fn zero_means_none() {
 
 #[test]
 fn deadlines_follow_from_what_is_left() {
-    let budget = Budget::default().time(SECOND * 10).attempt_timeout(SECOND * 8).round_timeout(SECOND * 3);
+    let budget = Budget::default()
+        .time(SECOND * 10)
+        .attempt_timeout(SECOND * 8)
+        .round_timeout(SECOND * 3);
     let mut run = Driven::start(&conversation(settings(budget)), "read", CALL);
     let deadline = |run: &Driven| match run.run.step() {
         Step::Run { deadline, .. } | Step::Propose { deadline, .. } => deadline.unwrap(),
         other => panic!("{other:?}"),
     };
     assert_eq!(deadline(&run), SECOND * 8);
-    run.after(SECOND).fails(ErrorClass::Value, "no 'a', but 'b'");
+    run.after(SECOND)
+        .fails(ErrorClass::Value, "no 'a', but 'b'");
     assert_eq!(deadline(&run), SECOND * 4);
-    run.after(SECOND * 3).proposes([Candidate::new(r#"{"path": "b"}"#, 0.9)]);
+    run.after(SECOND * 3)
+        .proposes([Candidate::new(r#"{"path": "b"}"#, 0.9)]);
     assert_eq!(deadline(&run), SECOND * 10);
     run.after(SECOND * 6).answer(Answer::TimedOut);
     assert_eq!(run.gave_up(), short(Resource::Time, false));
@@ -98,7 +103,9 @@ fn a_pause_follows_the_tool_s_wish_and_must_fit_into_the_time() {
     };
     let mut run = Driven::alone("read", CALL);
     run.answer(wish(20));
-    let Step::Wait { until, .. } = run.run.step() else { panic!() };
+    let Step::Wait { until, .. } = run.run.step() else {
+        panic!()
+    };
     assert_eq!(until, SECOND * 20);
     // Woken too early, it sleeps on.
     run.after(SECOND * 19).answer(Answer::Woke);
@@ -114,10 +121,16 @@ fn a_pause_follows_the_tool_s_wish_and_must_fit_into_the_time() {
 #[test]
 fn tokens_and_cost_are_settled_by_what_was_used() {
     let budget = Budget::unlimited().tokens(5_000).cost_micros(100);
-    let talk = conversation(settings(budget.clone()).shared_budget(budget).round_cost_micros(60));
+    let talk = conversation(
+        settings(budget.clone())
+            .shared_budget(budget)
+            .round_cost_micros(60),
+    );
     let mut run = Driven::start(&talk, "read", CALL);
     run.fails(ErrorClass::Value, "no 'a', but 'b'");
-    let Step::Propose { max_tokens, .. } = run.run.step() else { panic!() };
+    let Step::Propose { max_tokens, .. } = run.run.step() else {
+        panic!()
+    };
     assert!((64..4_900).contains(&max_tokens), "{max_tokens}");
     assert_eq!(talk.left().cost_micros, Some(40));
     let usage = Usage {
@@ -128,10 +141,16 @@ fn tokens_and_cost_are_settled_by_what_was_used() {
     };
     let proposal = Proposal::Candidates(vec![Candidate::new(r#"{"path": "b"}"#, 0.9)]);
     run.answer(Answer::Proposed { proposal, usage });
-    assert_eq!((talk.left().tokens, talk.left().cost_micros), (Some(4_250), Some(90)));
+    assert_eq!(
+        (talk.left().tokens, talk.left().cost_micros),
+        (Some(4_250), Some(90))
+    );
     run.runs();
     let spent = run.outcome().spent;
-    assert_eq!((spent.tokens, spent.cost_micros, spent.rounds), (750, 10, 1));
+    assert_eq!(
+        (spent.tokens, spent.cost_micros, spent.rounds),
+        (750, 10, 1)
+    );
 }
 
 #[test]
@@ -140,9 +159,15 @@ fn what_a_dropped_run_had_reserved_is_free_again() {
     let talk = conversation(Settings::default().shared_budget(budget));
     let mut run = Driven::start(&talk, "read", CALL);
     run.fails(ErrorClass::Value, "no");
-    assert_eq!((talk.left().attempts, talk.left().rounds), (Some(1), Some(0)));
+    assert_eq!(
+        (talk.left().attempts, talk.left().rounds),
+        (Some(1), Some(0))
+    );
     drop(run);
-    assert_eq!((talk.left().rounds, talk.left().tokens), (Some(1), Some(9_000)));
+    assert_eq!(
+        (talk.left().rounds, talk.left().tokens),
+        (Some(1), Some(9_000))
+    );
     let running = Driven::start(&talk, "read", CALL);
     assert_eq!(talk.left().attempts, Some(0));
     drop(running);
@@ -152,17 +177,25 @@ fn what_a_dropped_run_had_reserved_is_free_again() {
 #[test]
 fn a_thousand_parallel_calls_never_overspend() {
     let most = 300;
-    let budget = Budget::unlimited().attempts(most).rounds(40).tokens(200_000);
+    let budget = Budget::unlimited()
+        .attempts(most)
+        .rounds(40)
+        .tokens(200_000);
     let talk = conversation(Settings::default().loop_limit(0).shared_budget(budget));
     let started = AtomicU32::new(0);
     let drive = |number: u32| {
-        let mut run = talk.start(RawCall::new("read", format!(r#"{{"path": "f{number}"}}"#)), SECOND);
+        let mut run = talk.start(
+            RawCall::new("read", format!(r#"{{"path": "f{number}"}}"#)),
+            SECOND,
+        );
         loop {
             let answer = match run.step() {
                 Step::Run { .. } => {
                     assert!(started.fetch_add(1, Ordering::SeqCst) < most, "overspent");
                     match number % 3 {
-                        0 => Answer::Ran { digest: ResultDigest(0) },
+                        0 => Answer::Ran {
+                            digest: ResultDigest(0),
+                        },
                         1 => failed(ErrorClass::Value, "no such file", false),
                         // Gone while the tool runs: what was reserved is released.
                         _ => {
@@ -173,9 +206,15 @@ fn a_thousand_parallel_calls_never_overspend() {
                 }
                 Step::Propose { max_tokens, .. } => {
                     assert!(talk.left().tokens.is_some());
-                    let usage = Usage { output_tokens: max_tokens.min(100), ..Usage::default() };
+                    let usage = Usage {
+                        output_tokens: max_tokens.min(100),
+                        ..Usage::default()
+                    };
                     let other = Candidate::new(format!(r#"{{"path": "g{number}"}}"#), 0.9);
-                    Answer::Proposed { proposal: Proposal::Candidates(vec![other]), usage }
+                    Answer::Proposed {
+                        proposal: Proposal::Candidates(vec![other]),
+                        usage,
+                    }
                 }
                 Step::Wait { .. } => Answer::Woke,
                 Step::Approve { .. } => Answer::Denied { because: None },
@@ -192,7 +231,10 @@ fn a_thousand_parallel_calls_never_overspend() {
         }
     });
     let spent = talk.spent();
-    assert!(spent.attempts <= most && spent.rounds <= 40 && spent.tokens <= 200_000, "{spent:?}");
+    assert!(
+        spent.attempts <= most && spent.rounds <= 40 && spent.tokens <= 200_000,
+        "{spent:?}"
+    );
     assert_eq!(spent.attempts, started.load(Ordering::SeqCst));
     // Nothing stays reserved when nobody is left.
     assert_eq!(talk.left().attempts, Some(most - spent.attempts));
@@ -212,12 +254,25 @@ fn a_tool_that_fails_again_and_again_is_left_alone() {
         Driven::start(&talk, "read", CALL).fails(ErrorClass::Transient, "down");
     }
     let mut blocked = Driven::start(&talk, "Read", CALL);
-    assert_eq!(blocked.gave_up(), GiveUpReason::CircuitOpen { name: "read".into() });
+    assert_eq!(
+        blocked.gave_up(),
+        GiveUpReason::CircuitOpen {
+            name: "read".into()
+        }
+    );
     assert_eq!(blocked.outcome().spent.attempts, 0);
     Driven::start(&talk, "put", CALL).runs();
     let mut later = talk.start(RawCall::new("read", CALL), SECOND * 200);
     let ticket = later.step().ticket().unwrap();
-    later.answer(ticket, Answer::Ran { digest: ResultDigest(1) }, SECOND * 201).unwrap();
+    later
+        .answer(
+            ticket,
+            Answer::Ran {
+                digest: ResultDigest(1),
+            },
+            SECOND * 201,
+        )
+        .unwrap();
     Driven::start(&talk, "read", CALL).runs();
 }
 
@@ -244,5 +299,10 @@ fn an_endpoint_that_fails_again_and_again_is_left_alone() {
     for number in 0..2 {
         ask(number).answer(Answer::TimedOut);
     }
-    assert_eq!(ask(3).gave_up(), GiveUpReason::CircuitOpen { name: "http://llm".into() });
+    assert_eq!(
+        ask(3).gave_up(),
+        GiveUpReason::CircuitOpen {
+            name: "http://llm".into()
+        }
+    );
 }

@@ -20,7 +20,9 @@ fn next(run: &mut Driven) -> String {
 
 #[test]
 fn the_class_decides_the_strategy_and_the_effect_decides_what_may_run_again() {
-    use ErrorClass::{Arguments, Denied, Fatal, NotPermitted, Syntax, Transient, UnknownTool, Value};
+    use ErrorClass::{
+        Arguments, Denied, Fatal, NotPermitted, Syntax, Transient, UnknownTool, Value,
+    };
     // Class, what follows if the tool had no effect, and if it may have had one that counts.
     let table = [
         (Value, "propose", "MayHaveRun"),
@@ -29,7 +31,11 @@ fn the_class_decides_the_strategy_and_the_effect_decides_what_may_run_again() {
         (Transient, "wait", "MayHaveRun"),
         (UnknownTool, "UnknownTool", "MayHaveRun"),
         (NotPermitted, "NotPermitted", "NotPermitted"),
-        (Denied, "Denied { because: None }", "Denied { because: None }"),
+        (
+            Denied,
+            "Denied { because: None }",
+            "Denied { because: None }",
+        ),
         (Fatal, "Fatal", "Fatal"),
     ];
     for (class, without_effect, with_effect) in table {
@@ -43,7 +49,11 @@ fn the_class_decides_the_strategy_and_the_effect_decides_what_may_run_again() {
             for may_have_run in [false, true] {
                 let mut run = Driven::alone(tool, CALL);
                 run.answer(failed(class, "no", may_have_run));
-                let want = if may_have_run && !is_repeatable { with_effect } else { without_effect };
+                let want = if may_have_run && !is_repeatable {
+                    with_effect
+                } else {
+                    without_effect
+                };
                 assert_eq!(next(&mut run), want, "{class:?} on {tool}, {may_have_run}");
             }
         }
@@ -52,7 +62,11 @@ fn the_class_decides_the_strategy_and_the_effect_decides_what_may_run_again() {
 
 #[test]
 fn a_timeout_and_a_cancellation_may_have_had_an_effect() {
-    for (tool, want) in [("read", "wait"), ("append", "MayHaveRun"), ("wipe", "MayHaveRun")] {
+    for (tool, want) in [
+        ("read", "wait"),
+        ("append", "MayHaveRun"),
+        ("wipe", "MayHaveRun"),
+    ] {
         let mut run = Driven::alone(tool, CALL);
         run.answer(Answer::TimedOut);
         assert_eq!(next(&mut run), want);
@@ -92,7 +106,11 @@ fn events_and_steps_name_the_resolved_tool_and_keep_the_emitted_name() {
     }
     assert_eq!(run.story(), ["repaired", "succeeded"]);
     let outcome = run.outcome();
-    assert!(outcome.note.contains("read") && outcome.note.contains("limit"), "{}", outcome.note);
+    assert!(
+        outcome.note.contains("read") && outcome.note.contains("limit"),
+        "{}",
+        outcome.note
+    );
     assert_eq!(outcome.history.name, "read");
     assert_eq!(outcome.fixes.len(), 2);
 }

@@ -7,7 +7,7 @@ use harness::{
     Request, ResultDigest, Settings, Step, Usage,
 };
 use repair_core::{Effect, Policy, RawCall, ToolSet, ToolSpec};
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
@@ -114,7 +114,10 @@ impl Driven {
     }
 
     #[track_caller]
-    pub(crate) fn proposes(&mut self, candidates: impl IntoIterator<Item = Candidate>) -> &mut Self {
+    pub(crate) fn proposes(
+        &mut self,
+        candidates: impl IntoIterator<Item = Candidate>,
+    ) -> &mut Self {
         let proposal = Proposal::Candidates(candidates.into_iter().collect());
         self.answer(Answer::Proposed {
             proposal,
@@ -180,8 +183,4 @@ pub(crate) fn failed(class: ErrorClass, message: &str, may_have_run: bool) -> An
         may_have_run,
         retry_after: None,
     }
-}
-
-pub(crate) fn arguments(value: &Value) -> String {
-    value.to_string()
 }

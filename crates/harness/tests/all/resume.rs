@@ -17,25 +17,50 @@ fn move_on(run: &mut Driven) -> Driven {
     let talk = conversation(Settings::default());
     let run = talk.resume(saved, SECOND * 9).unwrap();
     let number = run.number();
-    assert_eq!(talk.start(repair_core::RawCall::new("read", CALL), SECOND).number(), number + 1);
-    Driven { run, now: SECOND * 9, events: Vec::new() }
+    assert_eq!(
+        talk.start(repair_core::RawCall::new("read", CALL), SECOND)
+            .number(),
+        number + 1
+    );
+    Driven {
+        run,
+        now: SECOND * 9,
+        events: Vec::new(),
+    }
 }
 
 #[test]
 fn a_question_to_the_debugger_is_asked_again_with_all_it_knew() {
     let mut run = Driven::alone("Read", CALL);
-    run.after(SECOND).fails(ErrorClass::Value, "no 'a', but 'b' and 'c'");
-    run.proposes([Candidate::new(r#"{"path": "b"}"#, 0.9), Candidate::new(r#"{"path": 1e9, "x": 1}"#, 0.8)]);
+    run.after(SECOND)
+        .fails(ErrorClass::Value, "no 'a', but 'b' and 'c'");
+    run.proposes([
+        Candidate::new(r#"{"path": "b"}"#, 0.9),
+        Candidate::new(r#"{"path": 1e9, "x": 1}"#, 0.8),
+    ]);
     run.fails(ErrorClass::Value, "'b' is a directory");
     let before = run.failure();
     let mut again = move_on(&mut run);
     assert_eq!(*again.failure(), *before);
-    again.proposes([Candidate::new(r#"{"path": "b"}"#, 0.9), Candidate::new(r#"{"path": "c"}"#, 0.8)]);
+    again.proposes([
+        Candidate::new(r#"{"path": "b"}"#, 0.9),
+        Candidate::new(r#"{"path": "c"}"#, 0.8),
+    ]);
     assert_eq!(again.runs(), r#"{"path": "c"}"#);
     assert_eq!(again.outcome().spent.attempts, 3);
     assert_eq!(
         again.story(),
-        ["repaired", "failed", "proposed", "retrying", "failed", "proposed", "candidate_rejected 0", "retrying", "succeeded"]
+        [
+            "repaired",
+            "failed",
+            "proposed",
+            "retrying",
+            "failed",
+            "proposed",
+            "candidate_rejected 0",
+            "retrying",
+            "succeeded"
+        ]
     );
 }
 
@@ -62,7 +87,10 @@ fn a_consent_counts_after_the_restart() {
     run.after(Duration::from_hours(1));
     let mut again = move_on(&mut run);
     assert_eq!(*again.request_shown(), *run.request_shown());
-    again.run.answer(ticket, Answer::Approved, again.now).unwrap();
+    again
+        .run
+        .answer(ticket, Answer::Approved, again.now)
+        .unwrap();
     assert_eq!(again.runs(), r#"{"path": "b"}"#);
     assert!(again.events().last().unwrap().elapsed >= Duration::from_hours(1));
 }
@@ -78,7 +106,9 @@ fn a_pause_goes_on_where_it_was() {
     });
     run.after(SECOND * 4);
     let again = move_on(&mut run);
-    let Step::Wait { until, .. } = again.run.step() else { panic!() };
+    let Step::Wait { until, .. } = again.run.step() else {
+        panic!()
+    };
     assert_eq!(until, SECOND * 15);
 }
 
@@ -88,7 +118,12 @@ fn what_does_not_fit_any_more_is_refused_and_what_has_ended_is_not_saved() {
     let saved = run.run.save(SECOND).unwrap();
     let (other, _) = ToolSet::new([]);
     let talk = harness::Conversation::new(other, Policy::default(), Settings::default());
-    assert!(talk.resume(saved, SECOND).unwrap_err().to_string().contains("'read'"));
+    assert!(
+        talk.resume(saved, SECOND)
+            .unwrap_err()
+            .to_string()
+            .contains("'read'")
+    );
     run.runs();
     assert!(run.run.save(SECOND).is_none());
 }
