@@ -48,7 +48,6 @@ mod outcome;
 mod patch;
 mod ranking;
 mod run;
-mod save;
 mod settings;
 mod step;
 
@@ -65,7 +64,6 @@ pub use failure::{
 };
 pub use outcome::{End, GiveUpReason, Outcome};
 pub use patch::{Operation, Patch, PatchError};
-pub use run::CallRun;
-pub use save::{ResumeError, SavedRun};
+pub use run::{CallRun, ResumeError, SavedRun};
 pub use settings::{Request, Settings};
 pub use step::{Answer, OutOfStep, ResultDigest, Step, Ticket};

@@ -171,15 +171,15 @@ fn simulate(tools: &ToolSet, choices: &[u32]) -> Seen {
     let mut talk = talk;
     loop {
         // Now and then the process dies and another one goes on.
-        if chance.one_in(25) {
-            if let Some(saved) = run.save(now) {
-                let was_running = matches!(run.step(), Step::Run { .. });
-                let text = serde_json::to_string(&saved).unwrap();
-                let saved: SavedRun = serde_json::from_str(&text).unwrap();
-                world.interrupted(was_running);
-                talk = Conversation::new(tools.clone(), Policy::default(), talk.settings().clone());
-                run = talk.resume(saved, now).unwrap();
-            }
+        if chance.one_in(25)
+            && let Some(saved) = run.save(now)
+        {
+            let was_running = matches!(run.step(), Step::Run { .. });
+            let text = serde_json::to_string(&saved).unwrap();
+            let saved: SavedRun = serde_json::from_str(&text).unwrap();
+            world.interrupted(was_running);
+            talk = Conversation::new(tools.clone(), Policy::default(), talk.settings().clone());
+            run = talk.resume(saved, now).unwrap();
         }
         seen.events.extend(run.take_events());
         let step = run.step();
