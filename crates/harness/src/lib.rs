@@ -29,6 +29,17 @@
 //! assert_eq!(events, ["repaired", "succeeded"]);
 //! # Ok::<(), harness::OutOfStep>(())
 //! ```
+//!
+//! # What it promises
+//!
+//! - Every run ends within its budget, with exactly one terminal event, and nothing runs after it.
+//! - A tool that is neither read-only nor idempotent never runs again when it may have had its
+//!   effect.
+//! - On a destructive tool nothing but the model's own call runs without an approver's consent, and
+//!   a consent is for exactly the arguments that were shown.
+//! - Only a call that validates runs, under the resolved name, if that is permitted at that moment.
+//! - A debugger is asked only about what other arguments can mend.
+//! - The same inputs give the same events.
 #![deny(clippy::disallowed_methods)]
 
 mod approval;

@@ -274,7 +274,7 @@ impl CallRun {
         if let Some(id) = self.memory.raw.id() {
             raw = raw.with_id(id);
         }
-        check(tools, &self.shared.policy, raw)
+        check(tools, &self.shared.policy, &raw)
     }
 
     pub(super) fn has_failed(&self, call: &Call<'_>) -> bool {

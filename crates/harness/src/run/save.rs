@@ -190,7 +190,7 @@ impl CallRun {
         if let Some(id) = self.memory.raw.id() {
             raw = raw.with_id(id);
         }
-        match check(&self.shared.tools(), &self.shared.policy, raw) {
+        match check(&self.shared.tools(), &self.shared.policy, &raw) {
             Checked::Call(call, fixes) if fixes.is_empty() => Ok(Chosen {
                 call,
                 fixes: saved.fixes,

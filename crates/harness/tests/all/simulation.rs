@@ -422,29 +422,38 @@ fn check_end(events: &[Event], spent: &Spent, budget: &Budget, succeeded: bool) 
     assert!(events.iter().all(|event| event.left != Left::default()));
 }
 
-#[test]
-fn random_runs_keep_every_promise() {
-    let runs: u32 = std::env::var("RUNS")
-        .ok()
-        .and_then(|runs| runs.parse().ok())
-        .unwrap_or(100_000);
+/// Runs from one seed; the kinds of events that occurred.
+fn simulate_many(seed: u8, runs: u32) -> BTreeSet<&'static str> {
     let tools = tools();
     let mut runner = TestRunner::new_with_rng(
         Config::default(),
-        TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]),
+        TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]),
     );
     let choices = proptest::collection::vec(0..u32::MAX, 60..240);
     let mut kinds = BTreeSet::new();
     for number in 0..runs {
         let choices = choices.new_tree(&mut runner).unwrap().current();
-        let seen = simulate(&tools, &choices);
-        kinds.extend(seen.events.iter().map(|event| event.kind.name()));
+        let once = simulate(&tools, &choices);
+        kinds.extend(once.events.iter().map(|event| event.kind.name()));
         // Twice the work, so only for a part of the runs.
-        if number % 8 == 0 {
-            assert_eq!(
-                format!("{seen:?}"),
-                format!("{:?}", simulate(&tools, &choices))
-            );
+        if number % 16 == 0 {
+            let again = simulate(&tools, &choices);
+            assert_eq!(format!("{:?}", once.events), format!("{:?}", again.events));
         }
     }
+    kinds
+}
+
+#[test]
+fn random_runs_keep_every_promise() {
+    let runs = std::env::var("RUNS").map(|runs| runs.parse().unwrap());
+    let runs: u32 = runs.unwrap_or(100_000);
+    let kinds: BTreeSet<&str> = std::thread::scope(|scope| {
+        let parts = [1, 2].map(|seed| scope.spawn(move || simulate_many(seed, runs / 2)));
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap())
+            .collect()
+    });
+    assert_eq!(kinds.len(), 8, "every kind of event was seen: {kinds:?}");
 }
