@@ -309,6 +309,35 @@ impl<'a> Arena<'a> {
         })
     }
 
+    /// A new object: for each member whose key to take, and whose content.
+    pub(crate) fn new_object(&mut self, members: Vec<(NodeId, NodeId)>) -> NodeId {
+        let (mut first, mut len) = (NONE, 0);
+        for (key, content) in members.into_iter().rev() {
+            let (key, content) = (self.node(key), self.node(content));
+            first = self.push(Node {
+                key_start: key.key_start,
+                key_end: key.key_end,
+                next: first,
+                flags: (content.flags & CONTENT_FLAGS)
+                    | (key.flags & (KEY_SIDE | KEY_ESCAPED))
+                    | INSERTED,
+                ..content
+            });
+            len += 1;
+        }
+        self.push(Node {
+            start: 0,
+            end: 0,
+            key_start: 0,
+            key_end: 0,
+            next: NONE,
+            first,
+            len,
+            kind: Kind::Object,
+            flags: SYNTHETIC | INSERTED,
+        })
+    }
+
     /// A new empty container.
     pub(crate) fn new_empty(&mut self, kind: Kind) -> NodeId {
         let (start, end) = self.append(if kind == Kind::Array { "[]" } else { "{}" });
