@@ -12,4 +12,5 @@ mod generate;
 mod json;
 mod promises;
 mod rules;
+mod source;
 mod texts;

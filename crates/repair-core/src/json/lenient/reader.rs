@@ -17,10 +17,12 @@ pub(super) struct Frame<'t> {
     pub(super) place: Place,
     /// The keys read so far.
     pub(super) keys: HashSet<&'t str>,
+    /// The quote of the last key; none if it was bare.
+    pub(super) key_quote: Option<char>,
     /// Where the value that is read next stands.
     pub(super) value_place: Place,
     /// Members or items read so far.
-    len: usize,
+    pub(super) len: usize,
     /// Where the output goes back to if the current member turns out to have no value.
     member_start: usize,
     /// Where the last comma was written, while nothing follows it.
@@ -205,6 +207,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             is_object,
             place,
             keys: HashSet::new(),
+            key_quote: None,
             value_place,
             len: 0,
             member_start: self.out.len(),
@@ -301,13 +304,14 @@ impl<'t, 'f> Reader<'t, 'f> {
         if given == '=' && self.peek() == Some('>') {
             self.at += 1;
         }
-        self.expect_value(key.name);
+        self.expect_value(key.name, key.quote);
     }
 
-    fn expect_value(&mut self, name: &'t str) {
+    fn expect_value(&mut self, name: &'t str, quote: Option<char>) {
         let tree = self.tree;
         if let Some(frame) = self.stack.last_mut() {
             frame.keys.insert(name);
+            frame.key_quote = quote;
             frame.value_place = tree.member(frame.place, name);
         }
         self.state = State::Value;
@@ -350,7 +354,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.out.push(&strict);
         self.at += end + closer;
         self.out.fix(&rules::MISSING_COLON, self.at..self.at, ":");
-        self.expect_value(name);
+        self.expect_value(name, Some(next));
     }
 
     pub(super) fn skip_ellipsis(&mut self) {
@@ -530,6 +534,7 @@ fn long_key(rest: &str) -> Option<key::Key<'_>> {
         length,
         colon,
         is_quoted: true,
+        quote: Some('"'),
     })
 }
 
