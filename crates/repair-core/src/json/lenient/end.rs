@@ -39,14 +39,14 @@ impl End {
 }
 
 /// Longest comment that look-ahead steps over, in bytes.
-const MAX_COMMENT: usize = 1000;
+const MAX_COMMENT: usize = 200;
 
 /// The look-ahead of the reader.
 pub(super) struct Ends<'t> {
     text: &'t str,
     tree: &'t Tree,
     /// From here on there is only frame.
-    tail: usize,
+    pub(super) tail: usize,
     /// For each kind of closing quote.
     last_ends: HashMap<char, LastEnds>,
 }
@@ -87,7 +87,8 @@ impl<'t> Ends<'t> {
         at
     }
 
-    /// The length of the comment at `at`, if it is one and not a long one.
+    /// The length of the comment at `at`, if it is one, not long, and without quotes: look-ahead
+    /// never passes the next quote, so all of it together reads the text once.
     fn comment_length(&self, at: usize) -> Option<usize> {
         let rest = self.rest(at);
         let end = if rest.starts_with("/*") {
@@ -98,6 +99,7 @@ impl<'t> Ends<'t> {
             return None;
         };
         let window = rest.as_bytes().get(..rest.len().min(MAX_COMMENT))?;
+        let window = window.split(|byte| *byte == b'"').next()?;
         let found = window
             .windows(end.len())
             .skip(2)

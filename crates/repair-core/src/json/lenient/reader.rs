@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::end::{Ends, starts_value};
-use super::frame::Tail;
 use super::output::Output;
 use super::{Cut, Problem, key, rules};
 use crate::json::string;
@@ -44,7 +43,7 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) at: usize,
     pub(super) out: Output,
     pub(super) stack: Vec<Frame<'t>>,
-    pub(super) ends: Ends<'t>,
+    pub(super) ends: &'f mut Ends<'t>,
     pub(super) cut: Option<Cut>,
     pub(super) problem: Option<Problem>,
     /// Where the last value ends in the output.
@@ -55,7 +54,6 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) place: Place,
     max_depth: usize,
     state: State,
-    tail: &'f Tail,
 }
 
 impl<'t, 'f> Reader<'t, 'f> {
@@ -66,14 +64,14 @@ impl<'t, 'f> Reader<'t, 'f> {
         place: Place,
         max_depth: usize,
         out: Output,
-        tail: &'f mut Tail,
+        ends: &'f mut Ends<'t>,
     ) -> Self {
         Self {
             text,
             at,
             out,
             stack: Vec::new(),
-            ends: Ends::new(text, tree, tail.start),
+            ends,
             cut: None,
             problem: None,
             value_end: 0,
@@ -82,7 +80,6 @@ impl<'t, 'f> Reader<'t, 'f> {
             place,
             max_depth,
             state: State::Value,
-            tail,
         }
     }
 
@@ -115,7 +112,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     /// Whether nothing but frame is left.
     fn is_at_end(&self) -> bool {
         self.at >= self.text.len()
-            || (self.at >= self.tail.start && self.rest(self.at).starts_with(['`', '<', ';']))
+            || (self.at >= self.ends.tail && self.rest(self.at).starts_with(['`', '<', ';']))
     }
 
     // ---- between tokens ----
