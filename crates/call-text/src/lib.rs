@@ -27,7 +27,7 @@ mod format;
 mod options;
 mod reader;
 
-pub use deltas::DeltaAssembler;
+pub use deltas::{CallDelta, DeltaAssembler};
 pub use format::rules;
 pub use options::{Mode, ReadOptions};
 pub use reader::{CallReader, Piece, Reading, read_calls};
