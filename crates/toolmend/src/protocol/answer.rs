@@ -127,7 +127,10 @@ fn add(reply: &mut Reply, verdict: &Verdict<'_>) -> Result<(), String> {
         Verdict::Rejected(rejected) => {
             let reason = serde_json::to_value(rejected.reason()).unwrap_or_default();
             let reason = reason.as_str().unwrap_or("rejected");
-            add_lines(&mut reply.reason, &format!("{reason}: {}", rejected.detail()));
+            add_lines(
+                &mut reply.reason,
+                &format!("{reason}: {}", rejected.detail()),
+            );
             add_lines(&mut reply.feedback, &rejected.feedback());
             let candidates = rejected.candidates().iter().cloned();
             reply.candidates.extend(candidates);

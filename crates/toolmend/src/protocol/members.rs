@@ -139,16 +139,14 @@ impl<'l> Members<'l> {
         key: &str,
         words: &[(&str, T)],
     ) -> Result<Option<T>, String> {
-        self.get(key).map(|value| word(key, value, words)).transpose()
+        self.get(key)
+            .map(|value| word(key, value, words))
+            .transpose()
     }
 }
 
 /// The value of `key` as one of a few words.
-pub(super) fn word<T: Copy>(
-    key: &str,
-    value: &RawValue,
-    words: &[(&str, T)],
-) -> Result<T, String> {
+pub(super) fn word<T: Copy>(key: &str, value: &RawValue, words: &[(&str, T)]) -> Result<T, String> {
     let said: Option<Text<'_>> = serde_json::from_str(value.get()).ok();
     let said = said.unwrap_or_default().text;
     match words.iter().find(|(word, _)| *word == said) {
@@ -163,7 +161,10 @@ pub(super) fn word<T: Copy>(
 
 /// The words as a list for a message.
 pub(super) fn listed<T>(words: &[(&str, T)]) -> String {
-    let quoted: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+    let quoted: Vec<String> = words
+        .iter()
+        .map(|(word, _)| format!("\"{word}\""))
+        .collect();
     quoted.join(", ")
 }
 

@@ -76,9 +76,7 @@ impl Answer {
 pub fn answer_repair(line: &str, defaults: &Defaults) -> Answer {
     let (members, read) = Members::read(line);
     let reply = match read {
-        Ok(()) => {
-            Request::of(&members).and_then(|request| answer::answer(&request, defaults))
-        }
+        Ok(()) => Request::of(&members).and_then(|request| answer::answer(&request, defaults)),
         Err(error) => Err(format!("the line is not a request: {error}")),
     };
     Answer::of(members.get("id"), reply)

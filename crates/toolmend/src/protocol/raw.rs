@@ -156,10 +156,11 @@ fn stream(request: &Request<'_>) -> Result<Written, String> {
     let mut assembler = DeltaAssembler::new();
     let mut was_damaged = false;
     for (at, delta) in deltas.into_iter().enumerate() {
+        if delta.get() == "null" {
+            continue;
+        }
         was_damaged |= push_delta(&mut assembler, delta).map_err(|error| {
-            format!(
-                "a delta is an object with `index`, `id` and `function`; delta {at}: {error}"
-            )
+            format!("a delta is an object with `index`, `id` and `function`; delta {at}: {error}")
         })?;
     }
     let calls = assembler.finish(request.finish).into_iter();

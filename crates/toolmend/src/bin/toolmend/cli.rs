@@ -67,7 +67,7 @@ A policy file:
   effects = { delete_file = "destructive", search = "read_only" }
   accept = "inferred"                 # risk that is applied: lossless, inferred or guess
   accept_for = { search = "guess" }
-  rules = { strip_affix = "off" }     # off, or the risk to count it as; see: toolmend rules"#;
+  rules = { name_affix = "off" }      # off, or the risk to count it as; see: toolmend rules"#;
 
 const JSON_HELP: &str = r#"Example:
   echo '{"id":1,"input":"{path: a.txt, lines: [1, 2"}' | toolmend json
@@ -170,7 +170,9 @@ fn filter(args: &FilterArgs, answer: Arc<AnswerLine>) -> Result<ExitCode, Failur
     if bad == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("toolmend: {bad} of {lines} lines could not be read: see the `error` in their answers");
+    eprintln!(
+        "toolmend: {bad} of {lines} lines could not be read: see the `error` in their answers"
+    );
     Ok(ExitCode::from(1))
 }
 

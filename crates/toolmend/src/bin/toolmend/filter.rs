@@ -95,7 +95,10 @@ fn write_in_order(
     for place in in_order {
         let lost = |_| io::Error::other("an answering thread died");
         let answers = place?.recv().map_err(lost)?;
-        match out.write_all(answers.text.as_bytes()).and_then(|()| out.flush()) {
+        match out
+            .write_all(answers.text.as_bytes())
+            .and_then(|()| out.flush())
+        {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
             Err(error) => return Err(error),
@@ -129,7 +132,10 @@ fn read_inputs(
                     return;
                 }
             };
-            let bytes = lines.iter().map(|line| line.bytes().len() + LINE_BYTES).sum();
+            let bytes = lines
+                .iter()
+                .map(|line| line.bytes().len() + LINE_BYTES)
+                .sum();
             let permit = Budget::take(&budget, bytes);
             let (answers, place) = channel();
             let batch = Batch {
@@ -176,7 +182,9 @@ fn answer_line(line: &Line, answer: &AnswerLine, limit: usize) -> Answer {
     match (line, std::str::from_utf8(line.bytes())) {
         (Line::TooLong(_), _) => refuse(
             &text,
-            &format!("the line is longer than {limit} bytes: shorten it, or raise --max-line-bytes"),
+            &format!(
+                "the line is longer than {limit} bytes: shorten it, or raise --max-line-bytes"
+            ),
         ),
         (Line::Whole(_), Err(error)) => refuse(
             &text,

@@ -170,10 +170,19 @@ mod tests {
     #[test]
     fn lines_come_with_the_read_that_ends_them() {
         for (parts, want) in [
-            (&["a\nb\n", "c\n"] as &[&str], &[&["a", "b"] as &[&str], &["c"]] as &[&[&str]]),
+            (
+                &["a\nb\n", "c\n"] as &[&str],
+                &[&["a", "b"] as &[&str], &["c"]] as &[&[&str]],
+            ),
             (&["a\nb", "c\nd"], &[&["a"], &["bc"], &["d"]]),
-            (&["\u{FEFF}a\r\n\n  \r\n\u{FEFF}b\n"], &[&["a", "\u{FEFF}b"]]),
-            (&["123456\n12345", "6\n12345\n", "1234567"], &[&["123456…"], &["123456…", "12345"], &["1234567…"]]),
+            (
+                &["\u{FEFF}a\r\n\n  \r\n\u{FEFF}b\n"],
+                &[&["a", "\u{FEFF}b"]],
+            ),
+            (
+                &["123456\n12345", "6\n12345\n", "1234567"],
+                &[&["123456…"], &["123456…", "12345"], &["1234567…"]],
+            ),
             (&["\n\n"], &[]),
             (&[], &[]),
         ] {
@@ -192,6 +201,10 @@ mod tests {
     #[test]
     fn batches_are_small() {
         let many = "x\n".repeat(1000);
-        assert!(batches(&[&many], 5).iter().all(|batch| batch.len() <= BATCH_LINES));
+        assert!(
+            batches(&[&many], 5)
+                .iter()
+                .all(|batch| batch.len() <= BATCH_LINES)
+        );
     }
 }

@@ -61,7 +61,8 @@ fn a_hundred_thousand_lines_never_pile_up() {
     let lines = 100_000;
     let line = [vec![b'x'; 4095], vec![b'\n']].concat();
     let in_flight = IN_FLIGHT_BYTES / (line.len() - 1 + LINE_BYTES);
-    let (read, written, most_ahead) = <(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+    let (read, written, most_ahead) =
+        <(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
     let endless = Endless {
         line,
         left: lines,
@@ -91,7 +92,10 @@ fn a_hundred_thousand_lines_never_pile_up() {
     assert_eq!(count.unwrap().lines, lines as u64);
     // Beside what is paid for, one read and one batch may wait at the till.
     let most_ahead = most_ahead.load(Ordering::SeqCst);
-    assert!((in_flight..in_flight + 64).contains(&most_ahead), "{most_ahead}");
+    assert!(
+        (in_flight..in_flight + 64).contains(&most_ahead),
+        "{most_ahead}"
+    );
 }
 
 #[test]
@@ -104,8 +108,20 @@ fn order_is_kept_however_long_a_line_takes() {
         echo(line)
     };
     let mut out = Vec::new();
-    let count = run(vec![input(text.clone())], &mut out, Arc::new(slow_first), BOUNDS, |_| {});
-    assert_eq!(count.unwrap(), Count { lines: 5000, bad: 0 });
+    let count = run(
+        vec![input(text.clone())],
+        &mut out,
+        Arc::new(slow_first),
+        BOUNDS,
+        |_| {},
+    );
+    assert_eq!(
+        count.unwrap(),
+        Count {
+            lines: 5000,
+            bad: 0
+        }
+    );
     assert_eq!(String::from_utf8(out).unwrap(), text);
 }
 
@@ -130,7 +146,13 @@ fn a_panic_costs_one_line() {
     };
     let mut out = Vec::new();
     let text = "{\"id\": 1}\n{\"id\": 2}\n{\"id\": 3}\n";
-    let count = run(vec![input(text)], &mut out, Arc::new(answer), BOUNDS, |_| {});
+    let count = run(
+        vec![input(text)],
+        &mut out,
+        Arc::new(answer),
+        BOUNDS,
+        |_| {},
+    );
     assert_eq!(count.unwrap(), Count { lines: 3, bad: 1 });
     let out = String::from_utf8(out).unwrap();
     let lines: Vec<&str> = out.lines().collect();
@@ -146,7 +168,10 @@ fn an_error_of_the_input_ends_the_run_and_names_it() {
             Err(io::Error::other("on fire"))
         }
     }
-    let inputs = vec![input("a\n"), ("disk".to_owned(), Box::new(Broken) as Box<dyn Read + Send>)];
+    let inputs = vec![
+        input("a\n"),
+        ("disk".to_owned(), Box::new(Broken) as Box<dyn Read + Send>),
+    ];
     let mut out = Vec::new();
     let error = run(inputs, &mut out, Arc::new(echo), BOUNDS, |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "disk: on fire");
@@ -165,7 +190,16 @@ fn a_closed_output_ends_the_run_quietly() {
         }
     }
     // The input never ends.
-    let endless = ("endless".to_owned(), Box::new(io::repeat(b'\n')) as Box<dyn Read + Send>);
-    let count = run(vec![input("a\n"), endless], &mut Closed, Arc::new(echo), BOUNDS, |_| {});
+    let endless = (
+        "endless".to_owned(),
+        Box::new(io::repeat(b'\n')) as Box<dyn Read + Send>,
+    );
+    let count = run(
+        vec![input("a\n"), endless],
+        &mut Closed,
+        Arc::new(echo),
+        BOUNDS,
+        |_| {},
+    );
     assert_eq!(count.unwrap(), Count::default());
 }
