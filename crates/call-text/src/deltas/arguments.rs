@@ -155,7 +155,7 @@ impl Text {
     /// Text that stands for arguments yet to come.
     fn is_placeholder(&self) -> bool {
         // Longer white space is not worth a look at every fragment.
-        self.text.len() <= 16 && matches!(self.text.trim(), "" | "{}" | "null")
+        self.text.len() <= 16 && matches!(self.text.trim(), "{}" | "null")
     }
 
     /// Whether `fragment` is this text further on: a snapshot, not a continuation.

@@ -109,6 +109,11 @@ fn deltas_become_the_calls_that_were_meant() {
             &[r#"a t {"x":1}"#],
         ),
         (
+            "white space is kept",
+            r#"[[0, "a", "t", "\n"], [0, null, null, " "], [0, null, null, "{\"x\":"], [0, null, null, "1}\n"]]"#,
+            &["a t \n {\"x\":1}\n"],
+        ),
+        (
             "growing snapshots",
             r#"[[0, "a", "t", "{\"x\""], [0, "a", "t", "{\"x\":\"va"], [0, "a", "t", "{\"x\":\"value\"}"]]"#,
             &[r#"a t {"x":"value"}"#],

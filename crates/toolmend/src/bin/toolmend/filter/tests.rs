@@ -59,7 +59,7 @@ impl Write for Counting {
 #[test]
 fn a_hundred_thousand_lines_never_pile_up() {
     let lines = 100_000;
-    let line = [vec![b'x'; 4095], vec![b'\n']].concat();
+    let line = [vec![b'x'; 1023], vec![b'\n']].concat();
     let in_flight = IN_FLIGHT_BYTES / (line.len() - 1 + LINE_BYTES);
     let (read, written, most_ahead) =
         <(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
@@ -93,7 +93,7 @@ fn a_hundred_thousand_lines_never_pile_up() {
     // Beside what is paid for, one read and one batch may wait at the till.
     let most_ahead = most_ahead.load(Ordering::SeqCst);
     assert!(
-        (in_flight..in_flight + 64).contains(&most_ahead),
+        (in_flight..in_flight + 256).contains(&most_ahead),
         "{most_ahead}"
     );
 }
