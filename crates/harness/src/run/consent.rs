@@ -142,7 +142,7 @@ impl CallRun {
 
 /// Whether nothing but the model's own call may run without consent. An effect that this version
 /// does not know is no safe one.
-fn is_closed(effect: Effect) -> bool {
+pub(super) fn is_closed(effect: Effect) -> bool {
     !matches!(
         effect,
         Effect::ReadOnly | Effect::Idempotent | Effect::Mutating | Effect::Unknown

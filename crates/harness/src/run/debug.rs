@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use repair_core::{Call, Fix, RawCall, Reason, ToolSet, ToolSpec, canonical_json};
 
+use super::consent::is_closed;
 use super::{CallRun, Chosen};
 use crate::approval::ApprovalRequest;
 use crate::budget::Usage;
@@ -136,6 +137,11 @@ impl CallRun {
         if last.error.message.trim().is_empty() {
             return Err(GiveUpReason::NoMessage);
         }
+        let settings = &self.shared.settings;
+        if !settings.has_approver && (settings.fail_closed || is_closed(self.effect())) {
+            // Whatever is proposed could not run.
+            return Err(GiveUpReason::Denied { because: None });
+        }
         Ok((spec.clone(), last.clone(), earlier.to_vec()))
     }
 
@@ -250,7 +256,12 @@ impl CallRun {
                     novel.get_or_insert((candidate, call, fixes));
                     continue;
                 }
-                Checked::Call(call, fixes) => return self.choose(candidate, call, fixes),
+                Checked::Call(call, fixes) => {
+                    if self.choose(&candidate, call, fixes) {
+                        return;
+                    }
+                    Rejection::NeedsConsent
+                }
                 Checked::Refused(why) => why,
                 Checked::Missing(paths) => {
                     missing.get_or_insert_with(|| (candidate.clone(), paths));
@@ -260,8 +271,16 @@ impl CallRun {
             self.refuse(Some(candidate.index), candidate.arguments, why);
         }
         if let Some((candidate, call, fixes)) = novel {
-            return self.choose(candidate, call, fixes);
+            if self.choose(&candidate, call, fixes) {
+                return;
+            }
+            self.refuse(
+                Some(candidate.index),
+                candidate.arguments,
+                Rejection::NeedsConsent,
+            );
         }
+        let missing = missing.filter(|_| self.shared.settings.has_approver);
         match (missing, otherwise) {
             (Some((candidate, paths)), _) => self.escalate_missing(&candidate, paths),
             (None, Some(reason)) => self.give_up(reason),
@@ -295,8 +314,12 @@ impl CallRun {
         });
     }
 
-    fn choose(&mut self, candidate: Ranked, call: Arc<Call<'static>>, fixes: Vec<Fix>) {
-        let reasons = self.reasons_to_ask(&candidate, &call);
+    /// Runs a candidate, or asks for consent; `false` if it needs consent and nobody can give it.
+    fn choose(&mut self, candidate: &Ranked, call: Arc<Call<'static>>, fixes: Vec<Fix>) -> bool {
+        let reasons = self.reasons_to_ask(candidate, &call);
+        if !reasons.is_empty() && !self.shared.settings.has_approver {
+            return false;
+        }
         let by_rule = if candidate.by_rule_only.is_some() {
             candidate.fixes.clone()
         } else {
@@ -308,16 +331,18 @@ impl CallRun {
             candidate: Some(candidate.index),
         };
         if reasons.is_empty() {
-            return self.retry(chosen);
+            self.retry(chosen);
+            return true;
         }
         let request = ApprovalRequest {
             reasons,
             origin: Some(candidate.origin),
             confidence: candidate.confidence,
-            rationale: candidate.rationale.into(),
+            rationale: candidate.rationale.as_str().into(),
             ..self.request(chosen.call.arguments().text())
         };
         self.escalate(request, Some(chosen));
+        true
     }
 
     /// Runs chosen arguments, if there is a try left for them.

@@ -114,6 +114,7 @@ fn settings(chance: &mut Chance<'_>) -> Settings {
         .min_confidence(chance.of(&[0.0, 0.5, 0.9]))
         .review_below(chance.of(&[0.0, 0.0, 0.7]))
         .fail_closed(chance.one_in(6))
+        .has_approver(!chance.one_in(6))
         .round_cost_micros(u64::from(chance.below(200)))
         .answer_tokens(u64::from(chance.below(5_000)))
 }
