@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use repair_core::{Call, Effect, canonical_json};
+use repair_core::{Call, Effect, ToolSet, canonical_json};
 
 use super::{CallRun, is_repeatable};
 use crate::backoff::mix;
+use crate::check::Checked;
 use crate::circuit::Pass;
 use crate::class::{ErrorClass, Strategy};
 use crate::event::EventKind;
@@ -28,6 +29,9 @@ impl CallRun {
         }
         if !tools.permits(call.tool()) {
             return self.give_up(GiveUpReason::NotPermitted);
+        }
+        if self.has_waited() && !self.still_fits(&tools, &call) {
+            return self.give_up(GiveUpReason::ToolChanged);
         }
         if let Err(reason) = self.ledger.has_time(Duration::ZERO) {
             return self.give_up(reason);
@@ -53,6 +57,20 @@ impl CallRun {
             call,
             deadline,
         });
+    }
+
+    /// Whether time has passed since the call was checked.
+    fn has_waited(&self) -> bool {
+        let is_first = self.memory.steps == 0;
+        !is_first && matches!(self.step, Step::Wait { .. } | Step::Approve { .. })
+    }
+
+    /// Whether the tool still takes exactly these arguments.
+    fn still_fits(&self, tools: &ToolSet, call: &Call<'_>) -> bool {
+        match self.check(tools, call.arguments().text()) {
+            Checked::Call(same, _) => same.arguments() == call.arguments(),
+            Checked::Missing(_) | Checked::Refused(_) => false,
+        }
     }
 
     pub(super) fn succeed(&mut self, call: Arc<Call<'static>>, digest: ResultDigest) {

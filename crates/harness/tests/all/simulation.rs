@@ -3,7 +3,7 @@
 //! tool runs arguments that nobody approved, no tool that may have had an effect runs twice, and
 //! the same inputs give the same events.
 //!
-//! 100,000 runs by default. A million: `RUNS=1000000 cargo test --release -p harness --test all simulation`.
+//! 100,000 runs by default. A million: `TOOLMEND_RUNS=1000000 cargo test --release -p harness --test all simulation`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -447,7 +447,7 @@ fn simulate_many(seed: u8, runs: u32) -> BTreeSet<&'static str> {
 
 #[test]
 fn random_runs_keep_every_promise() {
-    let runs = std::env::var("RUNS").map(|runs| runs.parse().unwrap());
+    let runs = std::env::var("TOOLMEND_RUNS").map(|runs| runs.parse().unwrap());
     let runs: u32 = runs.unwrap_or(100_000);
     let kinds: BTreeSet<&str> = std::thread::scope(|scope| {
         let parts = [1, 2].map(|seed| scope.spawn(move || simulate_many(seed, runs / 2)));
