@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use harness::{Candidate, Operation, Patch, Proposal};
 use repair_core::repair_json;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::prompt::shortened;
@@ -29,11 +28,11 @@ pub(crate) fn read(text: &str) -> Result<Proposal, &'static str> {
         return Err("it holds no JSON");
     }
     let root: &RawValue = serde_json::from_str(&repaired.text).map_err(|_| "it holds no JSON")?;
-    let answer = answer_in(root).ok_or("it is not of the asked shape")?;
+    let (raw, answer) = answer_in(root).ok_or("it is not of the asked shape")?;
     if let Some(reason) = gave_up(&answer) {
         return Ok(Proposal::GiveUp { reason });
     }
-    let mut found = candidates(&answer)?;
+    let mut found = candidates(raw, &answer);
     if repaired.truncated {
         // The last one may have lost its end without showing it.
         found.pop();
@@ -59,23 +58,24 @@ fn after_reasoning(text: &str) -> &str {
 
 /// The object that answers. Of several values the last one that has the asked shape counts: models
 /// quote the question first.
-fn answer_in(root: &RawValue) -> Option<Members<'_>> {
+fn answer_in(root: &RawValue) -> Option<(&RawValue, Members<'_>)> {
     if let Ok(members) = object(root) {
-        return Some(members);
+        return Some((root, members));
     }
     let items: Vec<&RawValue> = serde_json::from_str(root.get()).ok()?;
-    let answers = items.iter().rev().filter_map(|item| object(item).ok());
-    let mut shaped = answers
-        .clone()
-        .filter(|members| members.contains_key("candidates") || members.contains_key("give_up"));
-    if let Some(answer) = shaped.next() {
-        return Some(answer);
+    let mut answers: Vec<(&RawValue, Members<'_>)> = items
+        .iter()
+        .filter_map(|item| Some((*item, object(item).ok()?)))
+        .collect();
+    let is_list_of_candidates =
+        answers.len() == items.len() && answers.iter().all(|(_, members)| is_candidate(members));
+    if is_list_of_candidates && !answers.is_empty() {
+        return Some((root, Members::from([("candidates".to_owned(), root)])));
     }
-    // A bare list of candidates.
-    let is_list = !items.is_empty()
-        && answers.clone().count() == items.len()
-        && answers.clone().all(|members| is_candidate(&members));
-    is_list.then(|| Members::from([("candidates".to_owned(), root)]))
+    let last = answers.iter().rposition(|(_, members)| {
+        members.contains_key("candidates") || members.contains_key("give_up")
+    })?;
+    Some(answers.swap_remove(last))
 }
 
 fn object(value: &RawValue) -> Result<Members<'_>, serde_json::Error> {
@@ -99,27 +99,25 @@ fn gave_up(answer: &Members<'_>) -> Option<String> {
     })
 }
 
-fn candidates(answer: &Members<'_>) -> Result<Vec<Candidate>, &'static str> {
+fn candidates(raw: &RawValue, answer: &Members<'_>) -> Vec<Candidate> {
     let Some(list) = answer.get("candidates") else {
         return if is_candidate(answer) {
-            Ok(candidate(answer).into_iter().collect())
+            candidate(answer).into_iter().collect()
         } else if answer.contains_key("give_up") {
-            Ok(Vec::new())
+            Vec::new()
         } else {
             // Bare arguments: what they are worth, the validator says.
-            serde_json::to_string(answer)
-                .map(|text| vec![Candidate::new(text, UNSAID)])
-                .map_err(|_| "it is not of the asked shape")
+            vec![Candidate::new(raw.get(), UNSAID)]
         };
     };
     let items: Vec<&RawValue> = match serde_json::from_str(list.get()) {
         Ok(items) => items,
         Err(_) => vec![*list],
     };
-    Ok(items
+    items
         .iter()
         .filter_map(|item| candidate(&object(item).ok()?))
-        .collect())
+        .collect()
 }
 
 fn candidate(members: &Members<'_>) -> Option<Candidate> {
@@ -164,41 +162,43 @@ fn confidence(raw: &RawValue) -> f64 {
     }
 }
 
-#[derive(Deserialize)]
-struct RawOperation<'a> {
-    op: String,
-    path: String,
-    #[serde(default)]
-    from: Option<String>,
-    #[serde(default, borrow)]
-    value: Option<&'a RawValue>,
-}
-
 /// The patch, unless one of its operations is none.
 fn patch(raw: &RawValue) -> Option<Patch> {
-    let operations: Vec<RawOperation<'_>> = serde_json::from_str(raw.get()).ok()?;
+    let operations: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
     if operations.is_empty() || operations.len() > OPERATIONS {
         return None;
     }
-    let operations: Option<Vec<Operation>> = operations.into_iter().map(operation).collect();
+    let operations: Option<Vec<Operation>> = operations
+        .into_iter()
+        .map(|raw| operation(&object(raw).ok()?))
+        .collect();
     operations.map(Patch::new)
 }
 
-fn operation(raw: RawOperation<'_>) -> Option<Operation> {
-    let path = raw.path;
-    // A null value arrives as an absent one.
-    let value = raw.value.map_or("null", RawValue::get).to_owned();
-    Some(match raw.op.as_str() {
-        "add" => Operation::Add { path, value },
-        "replace" => Operation::Replace { path, value },
-        "test" => Operation::Test { path, value },
+fn operation(members: &Members<'_>) -> Option<Operation> {
+    let text = |name: &str| serde_json::from_str::<String>(members.get(name)?.get()).ok();
+    let value = || Some(members.get("value")?.get().to_owned());
+    let path = text("path")?;
+    Some(match text("op")?.as_str() {
+        "add" => Operation::Add {
+            path,
+            value: value()?,
+        },
+        "replace" => Operation::Replace {
+            path,
+            value: value()?,
+        },
+        "test" => Operation::Test {
+            path,
+            value: value()?,
+        },
         "remove" => Operation::Remove { path },
         "move" => Operation::Move {
-            from: raw.from?,
+            from: text("from")?,
             path,
         },
         "copy" => Operation::Copy {
-            from: raw.from?,
+            from: text("from")?,
             path,
         },
         _ => return None,

@@ -1,0 +1,8 @@
+//! One binary: linking is what costs.
+
+mod endpoint;
+mod harm;
+mod loops;
+mod observers;
+mod server;
+mod support;
