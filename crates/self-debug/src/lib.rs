@@ -48,6 +48,7 @@
 //! ```
 
 mod approver;
+mod audit;
 mod chat;
 mod debugger;
 mod driver;
@@ -66,6 +67,7 @@ mod trace;
 mod wrap;
 
 pub use approver::{Approval, Approver, FnApprover, approver_fn};
+pub use audit::{AUDIT_VERSION, AuditLog, AuditOptions};
 pub use chat::{
     ChatModel, ChatReply, ChatRequest, FnModel, ModelError, ModelErrorKind, chat_model_fn,
 };

@@ -91,7 +91,9 @@ fn gave_up(answer: &Members<'_>) -> Option<String> {
     if !matches!(answer.get("give_up")?.get(), "true" | "\"true\"") {
         return None;
     }
-    let reason = answer.get("reason").map_or_else(String::new, |raw| words(raw));
+    let reason = answer
+        .get("reason")
+        .map_or_else(String::new, |raw| words(raw));
     Some(if reason.is_empty() {
         "the model gave no reason".to_owned()
     } else {
@@ -276,27 +278,39 @@ mod tests {
 
     #[test]
     fn giving_up_has_a_reason() {
-        assert_eq!(reason(r#"{"candidates": [], "give_up": true, "reason": "no\nuser"}"#), "no user");
+        assert_eq!(
+            reason(r#"{"candidates": [], "give_up": true, "reason": "no\nuser"}"#),
+            "no user"
+        );
         assert_eq!(reason(r#"{"give_up": true}"#), "the model gave no reason");
-        assert_eq!(reason(r#"{"candidates": [], "give_up": false}"#), "the model proposed nothing");
+        assert_eq!(
+            reason(r#"{"candidates": [], "give_up": false}"#),
+            "the model proposed nothing"
+        );
     }
 
     #[test]
     fn confidence_is_a_number_from_0_to_1() {
         let told = |word: &str| {
-            found(&format!(r#"{{"candidates": [{{"arguments": {{}}, "confidence": {word}}}]}}"#))
-                .remove(0)
-                .1
+            found(&format!(
+                r#"{{"candidates": [{{"arguments": {{}}, "confidence": {word}}}]}}"#
+            ))
+            .remove(0)
+            .1
         };
         assert_eq!(
-            ["0.25", "\"0.25\"", "25", "\"25%\"", "-1", "1e9", "\"high\"", "null"].map(told),
+            [
+                "0.25", "\"0.25\"", "25", "\"25%\"", "-1", "1e9", "\"high\"", "null"
+            ]
+            .map(told),
             [0.25, 0.25, 0.25, 0.25, 0.0, 0.0, 0.0, 0.0]
         );
     }
 
     #[test]
     fn a_cut_answer_loses_its_last_candidate() {
-        let cut = r#"{"candidates": [{"arguments": {"n": 1}, "confidence": 0.9}, {"arguments": {"n": 2"#;
+        let cut =
+            r#"{"candidates": [{"arguments": {"n": 1}, "confidence": 0.9}, {"arguments": {"n": 2"#;
         assert_eq!(found(cut), [(r#"{"n": 1}"#.to_owned(), 0.9)]);
         assert!(read(r#"{"candidates": [{"arguments": {"n": 2"#).is_err());
     }
@@ -311,13 +325,25 @@ mod tests {
             panic!()
         };
         let expected = Patch::new([
-            Operation::Replace { path: "/n".into(), value: "1.50".into() },
-            Operation::Remove { path: "/a~1b".into() },
-            Operation::Move { from: "/x".into(), path: "/y".into() },
-            Operation::Add { path: "/z".into(), value: "null".into() },
+            Operation::Replace {
+                path: "/n".into(),
+                value: "1.50".into(),
+            },
+            Operation::Remove {
+                path: "/a~1b".into(),
+            },
+            Operation::Move {
+                from: "/x".into(),
+                path: "/y".into(),
+            },
+            Operation::Add {
+                path: "/z".into(),
+                value: "null".into(),
+            },
         ]);
         assert_eq!(list[0].change, harness::Change::Patch(expected));
-        let odd = r#"{"candidates": [{"patch": [{"op": "execute", "path": "/n"}], "confidence": 1}]}"#;
+        let odd =
+            r#"{"candidates": [{"patch": [{"op": "execute", "path": "/n"}], "confidence": 1}]}"#;
         assert_eq!(reason(odd), "the model proposed nothing");
     }
 
