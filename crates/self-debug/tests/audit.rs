@@ -78,6 +78,7 @@ async fn a_line_holds_the_failure_the_candidates_the_choice_and_the_result() {
             "run",
             "call",
             "tool",
+            "emitted_name",
             "attempt",
             "at",
             "elapsed",

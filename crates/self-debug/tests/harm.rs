@@ -67,7 +67,7 @@ async fn a_name_far_from_all_others_gets_no_suggestion() {
     let told = message(&tools, "totally_made_up_tool", "{}").await;
     assert!(!told.contains("Did you mean"), "{told}");
     assert!(
-        told.contains("create_file, delete_file, web_search"),
+        told.contains("'create_file', 'delete_file', 'web_search'"),
         "{told}"
     );
 }

@@ -282,7 +282,7 @@ async fn permission_counts_for_the_resolved_name_at_every_run() {
         "functions.delete_file",
         "delete-file:0",
     ] {
-        let report = tools.call_report(RawCall::new(name, path("a"))).await;
+        let report = tools.call_report(RawCall::new(name, path(name))).await;
         let error = report.result.unwrap_err();
         assert_eq!(error.class(), ErrorClass::NotPermitted, "{name}");
         assert_eq!(&*report.terminal.tool, "delete_file");
