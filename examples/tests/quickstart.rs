@@ -20,7 +20,7 @@ fn summary(played: &Played) -> (String, Option<String>, Vec<&'static str>) {
     (verdict, ran, events.collect())
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn each_call_comes_to_what_it_should() {
     let tools = tools(HeuristicDebugger::new());
     let repaired = vec!["repaired", "succeeded"];
@@ -69,7 +69,7 @@ async fn each_call_comes_to_what_it_should() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn the_same_calls_print_the_same() {
     let mut printed = Vec::new();
     for _ in 0..2 {

@@ -10,7 +10,7 @@ use harness::{Candidate, Failure, Proposal, Usage};
 /// and, where a person has to agree, asks.
 ///
 /// [`debugger_fn`] makes one from an async closure; [`crate::HeuristicDebugger`] and
-/// [`crate::LlmDebugger`] are ready-made; [`DebuggerExt::or`] chains two.
+/// [`crate::LlmDebugger`] are ready-made; [`Debugger::or`] chains two.
 ///
 /// An error, a panic or a time-out of a debugger never hides the error of the tool.
 #[async_trait]
@@ -27,6 +27,14 @@ pub trait Debugger: Send + Sync {
     ) -> Result<Proposed, DebuggerError> {
         let _ = max_tokens;
         self.propose(failure).await
+    }
+
+    /// Asks `other` where this one fails, gives up, or proposes nothing that is new.
+    fn or<D: Debugger>(self, other: D) -> Or<Self, D>
+    where
+        Self: Sized,
+    {
+        Or(self, other)
     }
 }
 
@@ -173,17 +181,7 @@ where
     }
 }
 
-/// Methods of every [`Debugger`].
-pub trait DebuggerExt: Debugger + Sized {
-    /// Asks `other` where this one fails, gives up, or proposes nothing that is new.
-    fn or<D: Debugger>(self, other: D) -> Or<Self, D> {
-        Or(self, other)
-    }
-}
-
-impl<D: Debugger> DebuggerExt for D {}
-
-/// Two debuggers in a row. Made by [`DebuggerExt::or`].
+/// Two debuggers in a row. Made by [`Debugger::or`].
 #[derive(Clone, Debug)]
 pub struct Or<A, B>(A, B);
 

@@ -114,11 +114,11 @@ impl Driver {
             return failed(&ToolError::new(ErrorClass::NotPermitted, message));
         };
         let attempt = live.count(&call);
-        let span = trace::execute_tool(call.tool(), call.id(), attempt);
+        let span = trace::ToolSpan::open(call.tool(), call.id(), attempt);
         let running = async { tool.call_text(call.arguments().text()).await };
         let running = pin!(AssertUnwindSafe(running).catch_unwind());
         let running = trace::InSpan {
-            span: span.clone(),
+            span: &span,
             future: running,
         };
         let result = match self.within(deadline, running).await {
@@ -137,7 +137,7 @@ impl Driver {
                 Answer::Ran { digest }
             }
             Err(error) => {
-                trace::failed(&span, error.class());
+                span.failed(error.class());
                 let answer = failed(&error);
                 live.first_error.get_or_insert(error);
                 answer

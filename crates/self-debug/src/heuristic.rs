@@ -14,7 +14,7 @@ use crate::tool::parse;
 type Rule = dyn Fn(&Failure, &Value) -> Option<Value> + Send + Sync;
 
 /// A debugger of rules: the tool's own suggestion (`did you mean 'b.txt'?`), and whatever rules
-/// the host adds. It costs nothing and is a good first in [`crate::DebuggerExt::or`].
+/// the host adds. It costs nothing and is a good first in [`crate::Debugger::or`].
 ///
 /// What `repair-core` proposes (a guess, one of a tie, a completed cut) needs no debugger: the
 /// machine ranks it by itself.

@@ -3,7 +3,7 @@
 //! - [`wrap_with_self_debug`] wraps one [`Tool`]; a [`ToolBox`] holds the tools of a conversation.
 //! - What fails is corrected by a [`Debugger`]: a closure ([`debugger_fn`]), rules
 //!   ([`HeuristicDebugger`]), a model ([`LlmDebugger`]), or several in a row
-//!   ([`DebuggerExt::or`]).
+//!   ([`Debugger::or`]).
 //! - A model is a [`ChatModel`]: a closure ([`chat_model_fn`]) or one behind an OpenAI-compatible
 //!   endpoint (`OpenAiModel`, with the default feature `openai`; without it there is no HTTP
 //!   client in the tree).
@@ -16,8 +16,8 @@
 //! ```
 //! use std::sync::Arc;
 //! use self_debug::{
-//!     Candidate, DebuggerError, Failure, FnTool, SelfDebugOptions, Tool, ToolError, ToolExt,
-//!     debugger_fn,
+//!     Candidate, DebuggerError, Effect, Failure, FnTool, SelfDebugOptions, Tool, ToolError,
+//!     debugger_fn, wrap_with_self_debug,
 //! };
 //! use serde_json::json;
 //!
@@ -33,19 +33,30 @@
 //!         "Köln" => Ok("rain"),
 //!         city => Err(ToolError::value(format!("no city '{city}'"))),
 //!     }
-//! });
+//! })
+//! .with_effect(Effect::ReadOnly);
+//!
 //! let debugger = debugger_fn(|failure: Arc<Failure>| async move {
 //!     let arguments = failure.call.arguments.replace("Cologne", "Köln");
 //!     Ok::<_, DebuggerError>(Candidate::new(arguments, 0.9).because("its own name"))
 //! });
-//! let options = SelfDebugOptions::default();
-//! let weather = weather.self_debug(debugger, options);
-//! # let context = self_debug::CallContext::new([self_debug::Message::new("user", "Köln?")]);
-//! # let raw = self_debug::RawCall::from_value("weather", &json!({"city": "Cologne"}));
-//! # weather.call_raw(raw, &context).await.result?;
+//!
+//! let weather = wrap_with_self_debug(weather, debugger, SelfDebugOptions::default());
+//! assert_eq!(weather.call(json!({"city": "Cologne"})).await?, "rain");
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! | where | what |
+//! |---|---|
+//! | `tool`, `fn_tool`, `error` | what a tool is, and how it fails |
+//! | `wrap`, `toolbox` | one tool, the tools of a conversation |
+//! | `driver` | does the steps of the machine: clock, time-outs, walls against panics |
+//! | `debugger`, `heuristic`, `llm` | who proposes; the prompt and how its answer is read |
+//! | `chat`, `openai` | models, and the one behind an endpoint |
+//! | `approver` | who is asked for consent |
+//! | `observers`, `trace`, `audit` | who is told: closures and subscriptions, `tracing`, the log |
+//! | `report` | what came of a call |
 
 mod approver;
 mod audit;
@@ -72,7 +83,7 @@ pub use chat::{
     ChatModel, ChatReply, ChatRequest, FnModel, ModelError, ModelErrorKind, chat_model_fn,
 };
 pub use debugger::{
-    Debugger, DebuggerError, DebuggerExt, FnDebugger, NoDebugger, Or, Proposed, debugger_fn,
+    Debugger, DebuggerError, FnDebugger, NoDebugger, Or, Proposed, debugger_fn,
 };
 pub use error::ToolError;
 pub use fn_tool::FnTool;
@@ -86,6 +97,9 @@ pub use report::{CallContext, CallReport};
 pub use tool::{Tool, ToolExt};
 pub use toolbox::{ToolBox, ToolBoxBuilder};
 pub use wrap::{SelfDebug, wrap_with_self_debug};
+
+pub use harness;
+pub use repair_core;
 
 /// For implementing [`Tool`], [`Debugger`] and the other async traits.
 pub use async_trait::async_trait;

@@ -20,7 +20,7 @@ const CAPACITY: usize = 1_024;
 
 /// Whether anybody reads what is written here.
 pub(crate) fn is_enabled() -> bool {
-    tracing::enabled!(target: "self_debug", tracing::Level::INFO)
+    isolated(|| tracing::enabled!(target: "self_debug", tracing::Level::INFO)).unwrap_or(false)
 }
 
 /// Writes events on a thread of its own.
@@ -93,48 +93,59 @@ fn write(event: &Event) {
     }
 }
 
-/// The span of one run of a tool.
-pub(crate) fn execute_tool(tool: &str, call_id: Option<&str>, attempt: usize) -> Span {
-    isolated(|| {
-        tracing::info_span!(
-            target: "self_debug",
-            "execute_tool",
-            otel.name = format_args!("execute_tool {tool}"),
-            otel.kind = "internal",
-            gen_ai.operation.name = "execute_tool",
-            gen_ai.tool.name = tool,
-            gen_ai.tool.r#type = "function",
-            gen_ai.tool.call.id = call_id,
-            attempt,
-            error.r#type = tracing::field::Empty,
-        )
-    })
-    .unwrap_or_else(Span::none)
+/// The span of one run of a tool. A subscriber that panics changes nothing.
+pub(crate) struct ToolSpan(Span);
+
+impl ToolSpan {
+    pub(crate) fn open(tool: &str, call_id: Option<&str>, attempt: usize) -> Self {
+        let open = || {
+            tracing::info_span!(
+                target: "self_debug",
+                "execute_tool",
+                otel.name = format_args!("execute_tool {tool}"),
+                otel.kind = "internal",
+                gen_ai.operation.name = "execute_tool",
+                gen_ai.tool.name = tool,
+                gen_ai.tool.r#type = "function",
+                gen_ai.tool.call.id = call_id,
+                attempt,
+                error.r#type = tracing::field::Empty,
+            )
+        };
+        Self(isolated(open).unwrap_or_else(Span::none))
+    }
+
+    /// Writes down that the tool failed.
+    pub(crate) fn failed(&self, class: harness::ErrorClass) {
+        isolated(|| self.0.record("error.type", tracing::field::debug(class)));
+    }
 }
 
-/// Writes down that the run of a tool failed.
-pub(crate) fn failed(span: &Span, class: harness::ErrorClass) {
-    isolated(|| span.record("error.type", tracing::field::debug(class)));
+impl Drop for ToolSpan {
+    fn drop(&mut self) {
+        let span = std::mem::replace(&mut self.0, Span::none());
+        isolated(|| drop(span));
+    }
 }
 
-/// A subscriber that panics changes nothing.
+/// The result, unless a subscriber panics.
 fn isolated<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 /// A future inside a span: like `tracing::Instrument`, but a subscriber that panics on entering or
 /// leaving does not reach the future.
-pub(crate) struct InSpan<F> {
-    pub(crate) span: Span,
+pub(crate) struct InSpan<'a, F> {
+    pub(crate) span: &'a ToolSpan,
     pub(crate) future: F,
 }
 
-impl<F: Future + Unpin> Future for InSpan<F> {
+impl<F: Future + Unpin> Future for InSpan<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
-        let entered = isolated(|| this.span.enter());
+        let entered = isolated(|| this.span.0.enter());
         let polled = Pin::new(&mut this.future).poll(context);
         isolated(|| drop(entered));
         polled

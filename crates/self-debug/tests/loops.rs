@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self_debug::{
-    Approval, ApprovalRequest, Budget, CallContext, Candidate, DebuggerError, DebuggerExt, Effect,
+    Approval, ApprovalRequest, Budget, CallContext, Candidate, Debugger, DebuggerError, Effect,
     ErrorClass, EventKind, Failure, GiveUpReason, HeuristicDebugger, Message, NoDebugger, Proposed,
     RawCall, Rejection, Risk, SelfDebugOptions, Settings, Tool, ToolBox, ToolError, Usage,
     approver_fn, async_trait, debugger_fn, wrap_with_self_debug,

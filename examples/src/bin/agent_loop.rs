@@ -89,7 +89,7 @@ fn read(answer: &Value, tools: &ToolBox) -> (Vec<RawCall<'static>>, String) {
     }
     let options = ReadOptions::default().with_finish(finish);
     let reading = read_calls(text, &tools.tool_set(), &options);
-    (reading.calls, reading.text)
+    (reading.calls, reading.content)
 }
 
 /// The turn for the history: the calls that ran, and what came of them.
