@@ -3,6 +3,8 @@
 //! Wrapping is not there yet. What stands is the error of a tool, because its class decides what
 //! may follow a failure, and because a tool that may have run must not run again.
 
+pub mod audit;
+
 use harness::ErrorClass;
 
 /// Why a tool call failed.
