@@ -362,7 +362,10 @@ fn one_word_end(text: Text<'_>, at: usize) -> usize {
         }
         end += 1;
     }
-    let closes = |byte: u8| matches!(byte, b',' | b'.' | b')' | b']' | b'}');
+    let is_variable = text.starts_with(at, "${");
+    let closes = |byte: u8| {
+        matches!(byte, b',' | b'.' | b')' | b']') || (byte == b'}' && !is_variable)
+    };
     while end > at + 1 && text.byte(end - 1).is_some_and(closes) {
         end -= 1;
     }

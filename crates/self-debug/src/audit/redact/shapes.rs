@@ -53,7 +53,7 @@ fn match_shape(shape: &Shape, rest: &str) -> Option<usize> {
     let inside = |byte: &&u8| shape.alphabet.contains(**byte);
     let least = body.iter().take(shape.least).take_while(inside).count();
     let is_cut = body.get(least..).is_some_and(|rest| rest.starts_with(CUT));
-    if least < shape.least && !(is_cut && least > 0) {
+    if least < shape.least && !is_cut {
         return None;
     }
     let beginning = body.get(..least)?;
@@ -65,7 +65,15 @@ fn match_shape(shape: &Shape, rest: &str) -> Option<usize> {
     if shape.alphabet == Alphabet::Upper && body.get(length).is_some_and(|next| is_word(*next)) {
         return None;
     }
-    Some(shape.prefix.len() + trimmed(body, length))
+    Some(shape.prefix.len() + excerpt(body, length, inside))
+}
+
+/// The length of a token, with the end that a shortened one has behind the cut.
+fn excerpt(body: &[u8], length: usize, inside: impl FnMut(&&u8) -> bool) -> usize {
+    match body.get(length..).and_then(|rest| rest.strip_prefix(CUT)) {
+        Some(end) => length + CUT.len() + end.iter().take_while(inside).count(),
+        None => trimmed(body, length),
+    }
 }
 
 /// A length without the full stop or slash that ends a sentence rather than a token.
