@@ -205,9 +205,9 @@ pub struct CandidateRecord {
     /// All arguments, if they were proposed whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// The patch to the failed arguments, if that was proposed.
+    /// The JSON Patch to the failed arguments, if that was proposed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub patch: Option<String>,
+    pub patch: Option<Value>,
     /// How good it is beside its rivals, from 0 to 1.
     pub confidence: f64,
     /// Why it is proposed.
@@ -346,10 +346,11 @@ impl FixRecord {
 
 impl CandidateRecord {
     fn of(candidate: &harness::Candidate) -> Self {
-        let text = || Some(candidate.text().into_owned());
+        let text = candidate.text().into_owned();
+        // A patch as a value and not as a text: its operations name what is secret.
         let (arguments, patch) = match candidate.change {
-            Change::Complete(_) => (text(), None),
-            _ => (None, text()),
+            Change::Complete(_) => (Some(text), None),
+            _ => (None, serde_json::from_str(&text).ok()),
         };
         Self {
             arguments,

@@ -49,7 +49,7 @@ fn every_kind() -> Vec<Event> {
         "origin": "model", "sample": 0, "risk": "guess", "fixes": [], "from_cut": false, "tied": false
     });
     let patch = json!({
-        "change": {"patch": [{"op": "replace", "path": "/user", "value": "ann"}]}, "confidence": 0.5, "rationale": "",
+        "change": {"patch": [{"replace": {"path": "/password", "value": "\"xy\""}}]}, "confidence": 0.5, "rationale": "",
         "origin": "rule", "sample": 0, "risk": "inferred", "fixes": [fix], "from_cut": false, "tied": false
     });
     vec![

@@ -75,6 +75,7 @@ impl Redactor {
     /// The text without its secrets: a message, a URL, a header, JSON whole or broken.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut known = self.own_secrets.clone();
+        value::learn(text, self, &mut known);
         let redacted = self.text_knowing(text, &mut known);
         match known.redact(redacted.as_deref().unwrap_or(text)) {
             Some(text) => Cow::Owned(text),

@@ -16,8 +16,29 @@ const NAMED: &[&str] = &[
 /// What is still to be looked at, and whether a key above it said that it is secret.
 type Pending<'v> = Vec<(&'v mut Value, bool)>;
 
+/// How deep JSON inside strings of JSON is read.
+const NESTED: usize = 4;
+
+/// Remembers the secrets of a text that is JSON: its objects may name what their values are.
+pub(super) fn learn(text: &str, redactor: &Redactor, known: &mut Known) {
+    learn_nested(text, redactor, known, NESTED);
+}
+
+fn learn_nested(text: &str, redactor: &Redactor, known: &mut Known, levels: usize) {
+    if levels > 0
+        && text.trim_start().starts_with(['{', '['])
+        && let Ok(mut value) = serde_json::from_str(text)
+    {
+        redact_nested(&mut value, redactor, known, levels - 1);
+    }
+}
+
 /// Replaces every secret, and remembers those that a key told of.
 pub(super) fn redact(value: &mut Value, redactor: &Redactor, known: &mut Known) {
+    redact_nested(value, redactor, known, NESTED);
+}
+
+fn redact_nested(value: &mut Value, redactor: &Redactor, known: &mut Known, levels: usize) {
     let mut pending: Pending<'_> = vec![(value, false)];
     while let Some((value, secret)) = pending.pop() {
         match value {
@@ -25,7 +46,10 @@ pub(super) fn redact(value: &mut Value, redactor: &Redactor, known: &mut Known) 
                 known.add(text);
                 MARK.clone_into(text);
             }
-            Value::String(text) => redactor.text_in_place(text, known),
+            Value::String(text) => {
+                learn_nested(text, redactor, known, levels);
+                redactor.text_in_place(text, known);
+            }
             Value::Number(number) if secret => {
                 known.add(&number.to_string());
                 *value = MARK.into();
