@@ -44,7 +44,8 @@ pub enum Change {
 pub struct Candidate {
     /// The arguments.
     pub change: Change,
-    /// How good it is beside its rivals, from 0 to 1. What lies outside is moved to the border.
+    /// How good it is beside its rivals, from 0 to 1. What lies outside is moved to the border, and
+    /// what is not a number is 0.
     pub confidence: f64,
     /// Why it is proposed.
     pub rationale: String,
@@ -105,6 +106,17 @@ impl Candidate {
     /// Sets which answer of a model it came from.
     pub fn of_sample(mut self, sample: u32) -> Self {
         self.sample = sample;
+        self
+    }
+
+    /// The same with a confidence from 0 to 1, whatever it was.
+    pub(crate) fn with_sound_confidence(mut self) -> Self {
+        let is_number = !self.confidence.is_nan();
+        self.confidence = if is_number {
+            self.confidence.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
         self
     }
 

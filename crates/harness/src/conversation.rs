@@ -6,7 +6,12 @@ use std::time::Duration;
 
 use repair_core::{Policy, Teacher, ToolSet};
 
+use crate::budget::{Left, Spent};
+use crate::circuit::Circuits;
+use crate::ledger::Account;
+use crate::loops::Loops;
 use crate::run::CallRun;
+use crate::save::{ResumeError, SavedRun};
 use crate::settings::{Request, Settings};
 
 /// What the runs of one conversation share: tools, policy, budget, loop counts, circuits, the
@@ -25,6 +30,10 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     tools: Mutex<ToolSet>,
     pub(crate) teacher: Mutex<Teacher>,
+    pub(crate) account: Arc<Account>,
+    pub(crate) loops: Loops,
+    pub(crate) tool_circuits: Arc<Circuits>,
+    pub(crate) endpoint_circuits: Arc<Circuits>,
     runs: AtomicU64,
     events: AtomicU64,
 }
@@ -32,8 +41,13 @@ pub(crate) struct Shared {
 impl Conversation {
     /// A conversation in which nothing has happened.
     pub fn new(tools: ToolSet, policy: Policy, settings: Settings) -> Self {
+        let account = Account::new(settings.shared_budget.clone(), Spent::default());
         Self {
             shared: Arc::new(Shared {
+                account,
+                loops: Loops::new(settings.loop_limit),
+                tool_circuits: Circuits::new(settings.circuit),
+                endpoint_circuits: Circuits::new(settings.circuit),
                 policy,
                 settings,
                 tools: Mutex::new(tools),
@@ -49,12 +63,32 @@ impl Conversation {
         CallRun::start(Arc::clone(&self.shared), request.into(), now)
     }
 
-    /// The tools that the next runs see.
+    /// Takes up a run that was saved. It keeps its number and the ticket of a pending approval, so
+    /// that a consent given in the meantime still counts. A tool that was running when the run was
+    /// saved counts as interrupted: it may have had its effect.
+    pub fn resume(&self, saved: SavedRun, now: Duration) -> Result<CallRun, ResumeError> {
+        self.shared
+            .runs
+            .fetch_max(saved.number().saturating_add(1), Ordering::Relaxed);
+        CallRun::resume(Arc::clone(&self.shared), saved, now)
+    }
+
+    /// What is left of the shared budget.
+    pub fn left(&self) -> Left {
+        self.shared.account.left()
+    }
+
+    /// What all runs have spent.
+    pub fn spent(&self) -> Spent {
+        self.shared.account.spent()
+    }
+
+    /// The tools that every decision from now on sees.
     pub fn tools(&self) -> ToolSet {
         self.shared.tools()
     }
 
-    /// Replaces the tools for the runs that start from now on.
+    /// Replaces the tools, for runs under way too: what is no longer permitted is not run again.
     pub fn replace_tools(&self, tools: ToolSet) {
         *lock(&self.shared.tools) = tools;
     }

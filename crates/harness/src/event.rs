@@ -1,5 +1,6 @@
 //! What happened, for observers and for the record.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ pub struct Event {
     pub call: Option<Arc<str>>,
     /// The resolved tool; for a name that resolves to none, the name that the model wrote.
     pub tool: Arc<str>,
+    /// The name that the model wrote, for the record.
+    pub emitted_name: Arc<str>,
     /// Which try; the first is 0.
     pub attempt: u32,
     /// When, since the conversation's epoch.
@@ -64,10 +67,10 @@ pub enum EventKind {
         /// What was changed.
         fixes: Arc<[Fix]>,
     },
-    /// A debugger answered.
+    /// Candidates were gathered: a debugger answered, or the rules had some and it was not asked.
     Proposed {
-        /// Which round; the first is 0.
-        round: u32,
+        /// Which round with the debugger; the first is 0. `None` if it was not asked.
+        round: Option<u32>,
         /// All candidates of this round, those of rules after those of the debugger.
         candidates: Arc<[Candidate]>,
         /// Why there are none from the debugger, in its own words.
@@ -154,6 +157,20 @@ pub enum Rejection {
     Invalid(Arc<str>),
     /// It names required values that nobody knows.
     MissingValue,
-    /// There were more candidates than are looked at.
+    /// There were more candidates than are looked at: this one and all after it.
     TooMany,
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LowConfidence => f.write_str("its confidence is too low"),
+            Self::Duplicate => f.write_str("another candidate has the same arguments"),
+            Self::AlreadyFailed => f.write_str("these arguments have failed already"),
+            Self::Patch(problem) => write!(f, "its patch does not apply: {problem}"),
+            Self::Invalid(problem) => write!(f, "it is no valid call: {problem}"),
+            Self::MissingValue => f.write_str("a required value is null, which says it is unknown"),
+            Self::TooMany => f.write_str("there were too many candidates"),
+        }
+    }
 }

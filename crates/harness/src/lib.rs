@@ -35,14 +35,20 @@ mod approval;
 mod backoff;
 mod budget;
 mod candidate;
+mod check;
 mod circuit;
 mod class;
 mod conversation;
 mod event;
 mod failure;
+mod ledger;
+mod loops;
+mod novelty;
 mod outcome;
 mod patch;
+mod ranking;
 mod run;
+mod save;
 mod settings;
 mod step;
 
@@ -58,7 +64,8 @@ pub use failure::{
     CallError, Context, FailedAttempt, FailedCall, Failure, Message, RefusedCandidate,
 };
 pub use outcome::{End, GiveUpReason, Outcome};
-pub use patch::{Operation, Patch};
+pub use patch::{Operation, Patch, PatchError};
 pub use run::CallRun;
+pub use save::{ResumeError, SavedRun};
 pub use settings::{Request, Settings};
 pub use step::{Answer, OutOfStep, ResultDigest, Step, Ticket};

@@ -23,8 +23,8 @@ pub struct Outcome {
     /// The repair note for the model, to stand beside the result; empty where there is nothing to
     /// teach.
     pub note: String,
-    /// The call for the conversation's history: the one that ran last, or a form of the rejected
-    /// call that no provider refuses.
+    /// The call for the conversation's history: the one that succeeded; where none did, the one
+    /// that [`Outcome::error`] is about, in a form that no provider refuses.
     pub history: HistoryCall,
     /// What the run spent.
     pub spent: Spent,
@@ -45,7 +45,7 @@ pub enum End {
     GaveUp {
         /// Why.
         reason: GiveUpReason,
-        /// The error of the first try: the one to return.
+        /// The error of the first try.
         original: CallError,
     },
 }
@@ -54,6 +54,16 @@ impl Outcome {
     /// Whether the tool ran without an error.
     pub fn succeeded(&self) -> bool {
         matches!(self.end, End::Succeeded { .. })
+    }
+
+    /// The error to return, if there is no result: the original one. But where the last try may
+    /// have had its effect, its error: who does not know of it would do the same again.
+    pub fn error(&self) -> Option<&CallError> {
+        let End::GaveUp { original, .. } = &self.end else {
+            return None;
+        };
+        let last = self.failures.last().map(|failure| &failure.error);
+        Some(last.filter(|last| last.may_have_run).unwrap_or(original))
     }
 }
 

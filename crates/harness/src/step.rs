@@ -75,6 +75,16 @@ impl Step {
             Self::Done(_) => None,
         }
     }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Run { .. } => "run",
+            Self::Propose { .. } => "propose",
+            Self::Wait { .. } => "wait",
+            Self::Approve { .. } => "approve",
+            Self::Done(_) => "done",
+        }
+    }
 }
 
 /// What came of a step.
@@ -113,7 +123,7 @@ pub enum Answer {
     },
     /// The pause is over.
     Woke,
-    /// The approver allows exactly these arguments, once.
+    /// The approver allows exactly these arguments.
     Approved,
     /// The approver forbids them, or there is none.
     Denied {
