@@ -90,7 +90,7 @@ fn event(number: u64) -> Event {
 
 fn start(path: &Path, first: u64) -> Child {
     Command::new(std::env::current_exe().expect("this program"))
-        .args(["--ignored", "--exact", "write_until_killed", "--nocapture"])
+        .args(["--ignored", "--exact", "audit_kill::write_until_killed", "--nocapture"])
         .env(LOG, path)
         .env(FIRST, first.to_string())
         .stdout(Stdio::piped())
