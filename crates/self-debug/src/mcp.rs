@@ -256,7 +256,10 @@ impl fmt::Debug for Inner {
         let state = self.lock();
         f.debug_map()
             .entries(state.servers.iter().map(|server| {
-                let names = server.tools.iter().map(|tool| tool.spec().name().to_owned());
+                let names = server
+                    .tools
+                    .iter()
+                    .map(|tool| tool.spec().name().to_owned());
                 (&server.name, names.collect::<Vec<_>>())
             }))
             .finish()
@@ -321,7 +324,10 @@ impl ClientHandler for Listener {
 /// The repair note goes into a text of its own beside the result.
 pub fn answer(report: &CallReport) -> Result<CallToolResult, ErrorData> {
     match &report.result {
-        Ok(Value::String(text)) => Ok(with_note(CallToolResult::success(vec![text_block(text)]), report)),
+        Ok(Value::String(text)) => Ok(with_note(
+            CallToolResult::success(vec![text_block(text)]),
+            report,
+        )),
         Ok(value @ Value::Object(_)) => {
             let mut result = CallToolResult::success(vec![text_block(&value.to_string())]);
             result.structured_content = Some(value.clone());

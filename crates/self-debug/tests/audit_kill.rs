@@ -64,7 +64,10 @@ fn kill_while_it_writes() {
 #[ignore = "the test above starts it"]
 fn write_until_killed() {
     let path = std::env::var_os(LOG).expect("the test above sets it");
-    let first: u64 = std::env::var(FIRST).expect("the test above sets it").parse().expect("a number");
+    let first: u64 = std::env::var(FIRST)
+        .expect("the test above sets it")
+        .parse()
+        .expect("a number");
     let options = AuditOptions::default().rotation(256 << 10, 1_000);
     let log = AuditLog::open(path, options).expect("a log");
     for count in 1_u64.. {
@@ -90,7 +93,12 @@ fn event(number: u64) -> Event {
 
 fn start(path: &Path, first: u64) -> Child {
     Command::new(std::env::current_exe().expect("this program"))
-        .args(["--ignored", "--exact", "audit_kill::write_until_killed", "--nocapture"])
+        .args([
+            "--ignored",
+            "--exact",
+            "audit_kill::write_until_killed",
+            "--nocapture",
+        ])
         .env(LOG, path)
         .env(FIRST, first.to_string())
         .stdout(Stdio::piped())
@@ -113,5 +121,7 @@ fn read_acknowledged(child: &mut Child, messages: u64) -> u64 {
 fn files(path: &Path) -> Vec<PathBuf> {
     let folder = path.parent().expect("a folder");
     let entries = std::fs::read_dir(folder).expect("a folder");
-    entries.map(|entry| entry.expect("an entry").path()).collect()
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect()
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::{Peer, RequestContext, RoleServer, RunningService, serve_server};
 use self_debug::mcp::{McpError, McpServer, McpTools, answer};
@@ -24,7 +25,9 @@ fn tool(name: &'static str, annotations: Option<ToolAnnotations>) -> Tool {
     let schema = json!({"type": "object", "required": ["city"], "properties": {
         "city": {"type": "string"}, "days": {"type": "integer"}
     }});
-    let Value::Object(schema) = schema else { panic!("a schema is an object") };
+    let Value::Object(schema) = schema else {
+        panic!("a schema is an object")
+    };
     let mut tool = Tool::new(name, "a tool", Arc::new(schema));
     tool.annotations = annotations;
     tool
@@ -56,14 +59,19 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments: JsonObject = request.arguments.unwrap_or_default();
-        let city = arguments.get("city").and_then(Value::as_str).unwrap_or_default();
+        let city = arguments
+            .get("city")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let result = match request.name.as_ref() {
             "echo" => CallToolResult::structured(Value::Object(arguments)),
             "weather" if city == "Atlantis" => {
                 CallToolResult::error(vec![ContentBlock::text("there is no city 'Atlantis'")])
             }
             "weather" => CallToolResult::success(vec![ContentBlock::text("rain")]),
-            "pictures" => CallToolResult::success(vec![ContentBlock::text("a"), ContentBlock::text("b")]),
+            "pictures" => {
+                CallToolResult::success(vec![ContentBlock::text("a"), ContentBlock::text("b")])
+            }
             "refusing" => return Err(ErrorData::invalid_params("city is not known", None)),
             "broken" => return Err(ErrorData::internal_error("the disk is full", None)),
             _ => return Err(ErrorData::invalid_params("no such tool", None)),
@@ -82,15 +90,24 @@ async fn connect(
     as_server: McpServer,
     tools: Vec<Tool>,
 ) -> (Server, RunningService<RoleServer, Server>) {
-    let server = Server { tools: Arc::new(Mutex::new(tools)) };
+    let server = Server {
+        tools: Arc::new(Mutex::new(tools)),
+    };
     let (here, there) = tokio::io::duplex(64 << 10);
     let started = tokio::spawn(serve_server(server.clone(), there));
-    servers.connect(as_server, here).await.expect("a connection");
+    servers
+        .connect(as_server, here)
+        .await
+        .expect("a connection");
     (server, started.await.expect("no panic").expect("a server"))
 }
 
 fn tool_names(servers: &McpTools) -> Vec<String> {
-    servers.tools().iter().map(|tool| tool.spec().name().to_owned()).collect()
+    servers
+        .tools()
+        .iter()
+        .map(|tool| tool.spec().name().to_owned())
+        .collect()
 }
 
 #[tokio::test]
@@ -100,15 +117,28 @@ async fn several_servers_share_one_tool_box() {
     servers.keep_in(&tools, Vec::new());
     let _one = connect(&servers, McpServer::new("one"), names(&["weather", "echo"])).await;
     let _two = connect(&servers, McpServer::new("two.b"), names(&["weather"])).await;
-    let _three = connect(&servers, McpServer::new("three").prefix("t_"), names(&["pictures"])).await;
+    let _three = connect(
+        &servers,
+        McpServer::new("three").prefix("t_"),
+        names(&["pictures"]),
+    )
+    .await;
     assert_eq!(
         tool_names(&servers),
-        ["mcp__one__weather", "mcp__one__echo", "mcp__two_b__weather", "t_pictures"]
+        [
+            "mcp__one__weather",
+            "mcp__one__echo",
+            "mcp__two_b__weather",
+            "t_pictures"
+        ]
     );
     // A broken call to the echo: what arrives is what the schema wants.
     let raw = RawCall::new("mcp__one__Echo", r#"{"city": "Köln", "days": "3",}"#);
     let report = tools.call_report(raw).await;
-    assert_eq!(report.result.expect("a result"), json!({"city": "Köln", "days": 3}));
+    assert_eq!(
+        report.result.expect("a result"),
+        json!({"city": "Köln", "days": 3})
+    );
     assert!(!report.note.is_empty());
 
     let raw = RawCall::new("mcp__two_b__weather", r#"{"city": "Köln"}"#);
@@ -133,19 +163,37 @@ async fn annotations_become_effects() {
             tool("empty", Some(hints.clone())),
             tool("reads", Some(hints.clone().read_only(true))),
             tool("adds", Some(hints.clone().destructive(false))),
-            tool("sets", Some(hints.clone().destructive(false).idempotent(true))),
+            tool(
+                "sets",
+                Some(hints.clone().destructive(false).idempotent(true)),
+            ),
         ]
     };
     let effects = |servers: &McpTools| -> Vec<Effect> {
-        servers.tools().iter().map(|tool| tool.spec().effect()).collect()
+        servers
+            .tools()
+            .iter()
+            .map(|tool| tool.spec().effect())
+            .collect()
     };
     let _trusted = connect(&servers, McpServer::new("a"), annotated()).await;
     assert_eq!(
         effects(&servers),
-        [Effect::Unknown, Effect::Destructive, Effect::ReadOnly, Effect::Mutating, Effect::Idempotent]
+        [
+            Effect::Unknown,
+            Effect::Destructive,
+            Effect::ReadOnly,
+            Effect::Mutating,
+            Effect::Idempotent
+        ]
     );
     servers.disconnect("a");
-    let _doubted = connect(&servers, McpServer::new("a").without_annotations(), annotated()).await;
+    let _doubted = connect(
+        &servers,
+        McpServer::new("a").without_annotations(),
+        annotated(),
+    )
+    .await;
     assert_eq!(effects(&servers), [Effect::Unknown; 5]);
 }
 
@@ -167,7 +215,11 @@ async fn a_changed_list_swaps_the_tools() {
         }
         tokio::task::yield_now().await;
     }
-    let mut names: Vec<_> = tools.specs().iter().map(|spec| spec.name().to_owned()).collect();
+    let mut names: Vec<_> = tools
+        .specs()
+        .iter()
+        .map(|spec| spec.name().to_owned())
+        .collect();
     names.sort();
     assert_eq!(names, ["mcp__s__echo", "mcp__s__pictures"]);
     let raw = RawCall::new("mcp__s__weather", r#"{"city": "Köln"}"#);
@@ -181,11 +233,20 @@ async fn a_changed_list_swaps_the_tools() {
 #[tokio::test]
 async fn errors_keep_their_meaning() {
     let servers = McpTools::new();
-    let (_, service) = connect(&servers, McpServer::new("s"), names(&["weather", "refusing", "broken"])).await;
+    let (_, service) = connect(
+        &servers,
+        McpServer::new("s"),
+        names(&["weather", "refusing", "broken"]),
+    )
+    .await;
     let tools = servers.tools();
     let call = |at: usize, city: &'static str| {
         let tool = Arc::clone(&tools[at]);
-        async move { tool.call(json!({"city": city})).await.expect_err("it fails") }
+        async move {
+            tool.call(json!({"city": city}))
+                .await
+                .expect_err("it fails")
+        }
     };
     let said_no = call(0, "Atlantis").await;
     assert_eq!(said_no.class(), ErrorClass::Value);
@@ -193,42 +254,73 @@ async fn errors_keep_their_meaning() {
     assert!(!said_no.may_have_run());
 
     let refused = call(1, "Köln").await;
-    assert_eq!((refused.class(), refused.may_have_run()), (ErrorClass::Arguments, false));
+    assert_eq!(
+        (refused.class(), refused.may_have_run()),
+        (ErrorClass::Arguments, false)
+    );
     assert_eq!(refused.message(), "city is not known");
 
     let broke = call(2, "Köln").await;
-    assert_eq!((broke.class(), broke.may_have_run()), (ErrorClass::Transient, true));
+    assert_eq!(
+        (broke.class(), broke.may_have_run()),
+        (ErrorClass::Transient, true)
+    );
 
     service.cancel().await.expect("the server ends");
     let gone = call(0, "Köln").await;
     assert!(gone.may_have_run());
-    assert!(matches!(gone.class(), ErrorClass::Fatal | ErrorClass::Transient));
+    assert!(matches!(
+        gone.class(),
+        ErrorClass::Fatal | ErrorClass::Transient
+    ));
 }
 
 #[tokio::test]
 async fn reports_become_answers_of_the_protocol() {
     let servers = McpTools::new();
-    let _one = connect(&servers, McpServer::new("s").prefix(""), names(&["weather", "echo"])).await;
+    let _one = connect(
+        &servers,
+        McpServer::new("s").prefix(""),
+        names(&["weather", "echo"]),
+    )
+    .await;
     let tools = ToolBox::builder().build();
     servers.keep_in(&tools, Vec::new());
 
-    let report = tools.call_report(RawCall::new("Weather", r#"{"city": "Köln"}"#)).await;
+    let report = tools
+        .call_report(RawCall::new("Weather", r#"{"city": "Köln"}"#))
+        .await;
     let result = answer(&report).expect("a result");
     assert_eq!(result.is_error, Some(false));
-    let texts: Vec<Cow<'_, str>> =
-        result.content.iter().filter_map(|content| Some(content.as_text()?.text.as_str().into())).collect();
+    let texts: Vec<Cow<'_, str>> = result
+        .content
+        .iter()
+        .filter_map(|content| Some(content.as_text()?.text.as_str().into()))
+        .collect();
     assert_eq!(texts, ["rain", report.note.as_str()]);
 
-    let report = tools.call_report(RawCall::new("echo", r#"{"city": "Köln"}"#)).await;
+    let report = tools
+        .call_report(RawCall::new("echo", r#"{"city": "Köln"}"#))
+        .await;
     let result = answer(&report).expect("a result");
     assert_eq!(result.structured_content, Some(json!({"city": "Köln"})));
 
-    let report = tools.call_report(RawCall::new("echo", r#"{"days": 3}"#)).await;
+    let report = tools
+        .call_report(RawCall::new("echo", r#"{"days": 3}"#))
+        .await;
     let result = answer(&report).expect("a failed result");
     assert_eq!(result.is_error, Some(true));
-    assert!(result.content[0].as_text().expect("a text").text.contains("city"));
+    assert!(
+        result.content[0]
+            .as_text()
+            .expect("a text")
+            .text
+            .contains("city")
+    );
 
-    let report = tools.call_report(RawCall::new("fly_to_the_moon", "{}")).await;
+    let report = tools
+        .call_report(RawCall::new("fly_to_the_moon", "{}"))
+        .await;
     let error = answer(&report).expect_err("an error of the protocol");
     assert_eq!(error.code, rmcp::model::ErrorCode::INVALID_PARAMS);
 }
@@ -242,7 +334,9 @@ async fn the_time_server_of_the_reference_servers() {
         .stderr(Stdio::null())
         .status();
     if !probe.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: {python} has no mcp_server_time (pip install mcp-server-time, or set MCP_TEST_PYTHON)");
+        eprintln!(
+            "skipped: {python} has no mcp_server_time (pip install mcp-server-time, or set MCP_TEST_PYTHON)"
+        );
         return;
     }
     let mut child = tokio::process::Command::new(&python)
@@ -253,13 +347,22 @@ async fn the_time_server_of_the_reference_servers() {
         .kill_on_drop(true)
         .spawn()
         .expect("the server starts");
-    let pipes = (child.stdout.take().expect("a pipe"), child.stdin.take().expect("a pipe"));
+    let pipes = (
+        child.stdout.take().expect("a pipe"),
+        child.stdin.take().expect("a pipe"),
+    );
     let servers = McpTools::new();
-    servers.connect(McpServer::new("time"), pipes).await.expect("a connection");
+    servers
+        .connect(McpServer::new("time"), pipes)
+        .await
+        .expect("a connection");
     let tools = ToolBox::builder().build();
     servers.keep_in(&tools, Vec::new());
     let names = tool_names(&servers);
-    assert!(names.contains(&"mcp__time__convert_time".to_owned()), "{names:?}");
+    assert!(
+        names.contains(&"mcp__time__convert_time".to_owned()),
+        "{names:?}"
+    );
 
     // The name in the wrong case, a comma too many.
     let raw = RawCall::new(

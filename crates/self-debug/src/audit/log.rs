@@ -186,7 +186,10 @@ impl AuditLog {
     }
 
     /// Starts the writer.
-    pub(super) fn start(sink: impl Sink + 'static, options: AuditOptions) -> Result<Self, AuditError> {
+    pub(super) fn start(
+        sink: impl Sink + 'static,
+        options: AuditOptions,
+    ) -> Result<Self, AuditError> {
         let queue = Arc::new(Queue::new(options.capacity));
         let writer = Writer {
             queue: Arc::clone(&queue),

@@ -206,12 +206,15 @@ impl Report {
             if candidate.candidate.origin != "model" {
                 continue;
             }
-            let row = self.models.row(candidate.model.as_deref().unwrap_or(UNNAMED));
+            let row = self
+                .models
+                .row(candidate.model.as_deref().unwrap_or(UNNAMED));
             row.candidates += 1;
             row.rejected += u64::from(candidate.rejected.is_some());
-            let is_chosen = run.chosen.as_ref().is_some_and(|chosen| {
-                chosen.by == ChosenBy::Model && chosen.candidate == Some(at)
-            });
+            let is_chosen = run
+                .chosen
+                .as_ref()
+                .is_some_and(|chosen| chosen.by == ChosenBy::Model && chosen.candidate == Some(at));
             row.recovered += u64::from(is_chosen && run.succeeded());
         }
     }
@@ -227,9 +230,11 @@ impl Report {
                 ResultRow::Succeeded { arguments, .. } => arguments.as_str(),
                 ResultRow::GaveUp { .. } => "",
             };
-            self.offenders
-                .row(&format!("{}: {class}", run.tool))
-                .see(run, &failure.arguments, after);
+            self.offenders.row(&format!("{}: {class}", run.tool)).see(
+                run,
+                &failure.arguments,
+                after,
+            );
         }
     }
 }

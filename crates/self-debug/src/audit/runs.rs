@@ -301,7 +301,9 @@ impl Runs {
     }
 
     fn make_room(&mut self) {
-        while self.open.len() > self.most_runs || (self.bytes > self.most_bytes && self.open.len() > 1) {
+        while self.open.len() > self.most_runs
+            || (self.bytes > self.most_bytes && self.open.len() > 1)
+        {
             let Some(id) = self.order.pop_front() else {
                 return;
             };

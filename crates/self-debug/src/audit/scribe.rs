@@ -74,7 +74,16 @@ fn recall(
     conversations.remove(at).map(|(_, known)| known)
 }
 
-const IDS: &[&str] = &["v", "time", "conversation", "run", "number", "event", "attempt", "elapsed_ms"];
+const IDS: &[&str] = &[
+    "v",
+    "time",
+    "conversation",
+    "run",
+    "number",
+    "event",
+    "attempt",
+    "elapsed_ms",
+];
 
 fn take_ids(line: &mut Value) -> Vec<(&'static str, Value)> {
     IDS.iter()

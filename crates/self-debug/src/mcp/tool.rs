@@ -1,8 +1,8 @@
 //! One tool of an MCP server.
 
+use repair_core::{SpecError, ToolSpec};
 use rmcp::model::{CallToolRequestParams, CallToolResult, ErrorCode};
 use rmcp::service::{Peer, RoleClient, ServiceError};
-use repair_core::{SpecError, ToolSpec};
 use serde_json::Value;
 
 use super::McpServer;
@@ -76,7 +76,10 @@ fn output(result: CallToolResult) -> Result<Value, ToolError> {
 
 /// What a failed tool says.
 fn texts(result: &CallToolResult) -> String {
-    let texts = result.content.iter().filter_map(|content| content.as_text());
+    let texts = result
+        .content
+        .iter()
+        .filter_map(|content| content.as_text());
     let texts: Vec<&str> = texts.map(|text| text.text.as_str()).collect();
     match &result.structured_content {
         Some(structured) if texts.is_empty() => structured.to_string(),

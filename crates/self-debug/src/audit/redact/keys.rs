@@ -27,7 +27,8 @@ pub(super) fn is_secret(key: &str, place: Place, own: &[String]) -> bool {
     }
     while words.len() > 1
         && words.last().is_some_and(|word| {
-            KEY_QUALIFIERS.contains(&word.as_str()) || word.bytes().all(|byte| byte.is_ascii_digit())
+            KEY_QUALIFIERS.contains(&word.as_str())
+                || word.bytes().all(|byte| byte.is_ascii_digit())
         })
         && !is_harmless(&words)
     {
@@ -92,8 +93,8 @@ fn words(key: &str) -> Vec<String> {
         if !letter.is_alphanumeric() {
             open = false;
         } else {
-            let ends_acronym = before.is_uppercase()
-                && letters.peek().is_some_and(|next| next.is_lowercase());
+            let ends_acronym =
+                before.is_uppercase() && letters.peek().is_some_and(|next| next.is_lowercase());
             let hump = letter.is_uppercase() && (!before.is_uppercase() || ends_acronym);
             if !open || hump {
                 words.push(String::new());
@@ -115,13 +116,46 @@ mod tests {
     #[test]
     fn names_of_secrets_in_every_spelling() {
         for key in [
-            "password", "Password", "DB_PASSWORD", "dbPassword", "db-password", "password2",
-            "password_confirmation", "passwordHash", "api_key", "apiKey", "APIKey", "X-Api-Key",
-            "OPENAI_API_KEY", "apikey", "api key", "api_keys", "access_token", "accessToken",
-            "secret", "client_secret", "AWS_SECRET_ACCESS_KEY", "aws_session_token", "token",
-            "githubToken", "Authorization", "proxy-authorization", "cookie", "Set-Cookie",
-            "private_key", "privateKeyPem", "credentials", "auth", "pwd", "otp", "cvv", "SMTP_PASS",
-            "token_value", "AccountKey", "secretKeyBase64", "pass",
+            "password",
+            "Password",
+            "DB_PASSWORD",
+            "dbPassword",
+            "db-password",
+            "password2",
+            "password_confirmation",
+            "passwordHash",
+            "api_key",
+            "apiKey",
+            "APIKey",
+            "X-Api-Key",
+            "OPENAI_API_KEY",
+            "apikey",
+            "api key",
+            "api_keys",
+            "access_token",
+            "accessToken",
+            "secret",
+            "client_secret",
+            "AWS_SECRET_ACCESS_KEY",
+            "aws_session_token",
+            "token",
+            "githubToken",
+            "Authorization",
+            "proxy-authorization",
+            "cookie",
+            "Set-Cookie",
+            "private_key",
+            "privateKeyPem",
+            "credentials",
+            "auth",
+            "pwd",
+            "otp",
+            "cvv",
+            "SMTP_PASS",
+            "token_value",
+            "AccountKey",
+            "secretKeyBase64",
+            "pass",
         ] {
             assert!(is_secret(key, Place::Key, &[]), "{key}");
         }
@@ -130,11 +164,41 @@ mod tests {
     #[test]
     fn other_names_stay() {
         for key in [
-            "max_tokens", "maxTokens", "tokens", "total_tokens", "tokenizer", "token_count",
-            "token_type", "next_page_token", "pageToken", "nextToken", "eos_token", "author", "key", "primary_key",
-            "sort_key", "keyboard", "password_policy", "passwordless", "secretary", "compass", "path",
-            "cookie_consent", "code", "signature", "session_id", "hash", "id", "value", "", "_", "1",
-            "token_id", "authenticated", "query", "bypass",
+            "max_tokens",
+            "maxTokens",
+            "tokens",
+            "total_tokens",
+            "tokenizer",
+            "token_count",
+            "token_type",
+            "next_page_token",
+            "pageToken",
+            "nextToken",
+            "eos_token",
+            "author",
+            "key",
+            "primary_key",
+            "sort_key",
+            "keyboard",
+            "password_policy",
+            "passwordless",
+            "secretary",
+            "compass",
+            "path",
+            "cookie_consent",
+            "code",
+            "signature",
+            "session_id",
+            "hash",
+            "id",
+            "value",
+            "",
+            "_",
+            "1",
+            "token_id",
+            "authenticated",
+            "query",
+            "bypass",
         ] {
             assert!(!is_secret(key, Place::Key, &[]), "{key}");
         }

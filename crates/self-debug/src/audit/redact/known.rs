@@ -34,7 +34,11 @@ impl Known {
             return;
         }
         let spellings = spellings(secret);
-        if self.spellings.iter().any(|known| known.contains(&spellings[0])) {
+        if self
+            .spellings
+            .iter()
+            .any(|known| known.contains(&spellings[0]))
+        {
             return;
         }
         if self.spellings.len() == MOST {
@@ -115,8 +119,9 @@ fn replace(text: &str, secret: &str) -> Option<String> {
     for (at, _) in text.match_indices(secret) {
         let end = at + secret.len();
         let (before, after) = (text.get(..at)?, text.get(end..)?);
-        let glued_before =
-            is_word(before.chars().next_back()) && !ends_in_escape(before) && is_word(secret.chars().next());
+        let glued_before = is_word(before.chars().next_back())
+            && !ends_in_escape(before)
+            && is_word(secret.chars().next());
         let glued_after = is_word(after.chars().next()) && is_word(secret.chars().next_back());
         if glued_before || glued_after {
             continue;
@@ -136,5 +141,8 @@ fn replace(text: &str, secret: &str) -> Option<String> {
 fn ends_in_escape(text: &str) -> bool {
     let tail = text.as_bytes();
     let tail = tail.get(tail.len().saturating_sub(3)..).unwrap_or_default();
-    matches!(tail, [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] | [b'%', _, _])
+    matches!(
+        tail,
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] | [b'%', _, _]
+    )
 }

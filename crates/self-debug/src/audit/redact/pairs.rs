@@ -183,7 +183,11 @@ fn encoded(
     colon: Binding,
 ) -> Option<Bound> {
     let sign = text.slice(at..at + 3);
-    let space = if text.starts_with(at + 3, "%20") { 3 } else { 0 };
+    let space = if text.starts_with(at + 3, "%20") {
+        3
+    } else {
+        0
+    };
     if sign.eq_ignore_ascii_case("%3D") {
         Some(make(Binding::Equals, at + 3 + space))
     } else if sign.eq_ignore_ascii_case("%3A") {
@@ -214,7 +218,11 @@ pub(super) fn value(text: Text<'_>, bound: Bound, takes_line: bool) -> Option<Fo
     let at = bound.value_at;
     if let Some(quote) = text.quote(at) {
         let start = at + quote.length;
-        return plain(text, start, quoted_end(text, start, quote, bound.quote.is_some()));
+        return plain(
+            text,
+            start,
+            quoted_end(text, start, quote, bound.quote.is_some()),
+        );
     }
     match bound.binding {
         Binding::Tag => tag_end(text, at).and_then(|end| plain(text, at, end)),
@@ -245,8 +253,10 @@ pub(super) fn value(text: Text<'_>, bound: Bound, takes_line: bool) -> Option<Fo
 fn plain(text: Text<'_>, start: usize, end: usize) -> Option<Found> {
     let value = text.slice(start..end).trim();
     let word = value.trim_end_matches([',', ';', ')']);
-    let says_nothing =
-        word.is_empty() || value == super::MARK || PLAIN_VALUES.contains(&word) || is_variable(word);
+    let says_nothing = word.is_empty()
+        || value == super::MARK
+        || PLAIN_VALUES.contains(&word)
+        || is_variable(word);
     (!says_nothing).then_some(Found::Plain { start, end })
 }
 
@@ -363,9 +373,8 @@ fn one_word_end(text: Text<'_>, at: usize) -> usize {
         end += 1;
     }
     let is_variable = text.starts_with(at, "${");
-    let closes = |byte: u8| {
-        matches!(byte, b',' | b'.' | b')' | b']') || (byte == b'}' && !is_variable)
-    };
+    let closes =
+        |byte: u8| matches!(byte, b',' | b'.' | b')' | b']') || (byte == b'}' && !is_variable);
     while end > at + 1 && text.byte(end - 1).is_some_and(closes) {
         end -= 1;
     }
@@ -390,8 +399,9 @@ fn loose_end(text: Text<'_>, at: usize) -> usize {
             }
             b'\\' => matches!(next, Some(b'n' | b'r' | b'"')),
             b',' => next.is_none_or(|next| next.is_ascii_whitespace() || b"\"'\\".contains(&next)),
-            b'}' | b']' | b')' => next
-                .is_none_or(|next| next.is_ascii_whitespace() || b",}])\"'\\".contains(&next)),
+            b'}' | b']' | b')' => {
+                next.is_none_or(|next| next.is_ascii_whitespace() || b",}])\"'\\".contains(&next))
+            }
             b'%' => text.starts_with(end, "%26") || text.starts_with(end, "%22"),
             _ => false,
         };
@@ -449,7 +459,10 @@ fn ends_at_level(mut backslashes: usize, mut opening: usize) -> bool {
 fn ends_entry(text: Text<'_>, at: usize) -> bool {
     let next = text.skip(at, |byte| byte.is_ascii_whitespace());
     match text.byte(next) {
-        None | Some(b',' | b'}' | b']' | b')' | b';' | b'&' | b'<' | b'%' | b'\\' | b'"' | b'\'') => true,
+        None
+        | Some(b',' | b'}' | b']' | b')' | b';' | b'&' | b'<' | b'%' | b'\\' | b'"' | b'\'') => {
+            true
+        }
         Some(_) => text.slice(at..next).contains('\n'),
     }
 }

@@ -18,9 +18,7 @@ impl Alphabet {
         match self {
             Self::Word => is_word(byte),
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Self::Token => {
-                is_word(byte) || matches!(byte, b'.' | b'+' | b'/' | b'=' | b'~')
-            }
+            Self::Token => is_word(byte) || matches!(byte, b'.' | b'+' | b'/' | b'=' | b'~'),
         }
     }
 }
@@ -236,19 +234,8 @@ pub(super) const KEY_ENDINGS: &[&str] = &[
 
 /// Words that make a key secret when they are its last word; within other words they mean nothing.
 pub(super) const KEY_WORDS: &[&str] = &[
-    "bearer",
-    "cookie",
-    "cookies",
-    "cvc",
-    "cvv",
-    "dsn",
-    "jwt",
-    "otp",
-    "pwd",
-    "secret",
-    "secrets",
-    "token",
-    "totp",
+    "bearer", "cookie", "cookies", "cvc", "cvv", "dsn", "jwt", "otp", "pwd", "secret", "secrets",
+    "token", "totp",
 ];
 
 /// The same, but only for what is surely a key: before a colon in prose they mean other things.
@@ -328,16 +315,16 @@ pub(super) const SECRET_ADDRESSES: &[&str] = &[
 
 /// Words after which a token follows in an authorization header, and how long it is at least: the
 /// plainer the word, the longer.
-pub(super) const SCHEMES: &[(&str, usize)] =
-    &[("bearer", 8), ("basic", 12), ("negotiate", 12), ("token", 12)];
+pub(super) const SCHEMES: &[(&str, usize)] = &[
+    ("bearer", 8),
+    ("basic", 12),
+    ("negotiate", 12),
+    ("token", 12),
+];
 
 /// Keys whose value is the rest of the line.
-pub(super) const LINE_KEYS: &[&str] = &[
-    "authorization",
-    "proxyauthorization",
-    "cookie",
-    "setcookie",
-];
+pub(super) const LINE_KEYS: &[&str] =
+    &["authorization", "proxyauthorization", "cookie", "setcookie"];
 
 /// Values that tell nothing: no secret, but a literal or a type in source text.
 pub(super) const PLAIN_VALUES: &[&str] = &[

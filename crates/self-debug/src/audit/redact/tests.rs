@@ -64,7 +64,10 @@ fn a_secret_as_a_key_goes_too_and_takes_no_other_with_it() {
 #[test]
 fn the_hosts_own_keys_and_secrets() {
     let redactor = Redactor::new().with_key("tax id").with_secret("blue-42");
-    assert_eq!(redactor.text("taxId=99, not blue-42"), "taxId=[redacted], not [redacted]");
+    assert_eq!(
+        redactor.text("taxId=99, not blue-42"),
+        "taxId=[redacted], not [redacted]"
+    );
     assert!(!format!("{redactor:?}").contains("blue"));
 }
 
@@ -82,9 +85,35 @@ fn deep_values_and_adversarial_texts_end() {
     assert_eq!(value, json!({"password": MARK}));
 
     let patterns = [
-        "password: is x ", "token>", "\\", "a\\", "\"", "token\"", "://", "://a:b", "a://b:c/", "eyJ-", "eyJ.",
-        "sk-", "token: {", "token: [\"", "--token ", "%3D", "</", "token</", "-----BEGIN PRIVATE KEY", "token=\\",
-        "bearer ", "$TOKEN: ", "token: $A", "'", "`", "token: \"a\" b ", "AKIA", "\\\"token\\\": \\\"", "@",
+        "password: is x ",
+        "token>",
+        "\\",
+        "a\\",
+        "\"",
+        "token\"",
+        "://",
+        "://a:b",
+        "a://b:c/",
+        "eyJ-",
+        "eyJ.",
+        "sk-",
+        "token: {",
+        "token: [\"",
+        "--token ",
+        "%3D",
+        "</",
+        "token</",
+        "-----BEGIN PRIVATE KEY",
+        "token=\\",
+        "bearer ",
+        "$TOKEN: ",
+        "token: $A",
+        "'",
+        "`",
+        "token: \"a\" b ",
+        "AKIA",
+        "\\\"token\\\": \\\"",
+        "@",
     ];
     for pattern in patterns {
         let text = pattern.repeat(200_000 / pattern.len());
@@ -97,12 +126,18 @@ fn deep_values_and_adversarial_texts_end() {
 fn sample(shape: &Shape, seed: u64) -> String {
     let letters: &[u8] = match shape.alphabet {
         Alphabet::Upper => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-        Alphabet::Word | Alphabet::Token => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+        Alphabet::Word | Alphabet::Token => {
+            b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        }
     };
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut token = shape.prefix.to_owned();
     // Enough letters for every shape, and one of each kind for those that must look random.
-    token.push_str(if shape.alphabet == Alphabet::Upper { "A1" } else { "aB3" });
+    token.push_str(if shape.alphabet == Alphabet::Upper {
+        "A1"
+    } else {
+        "aB3"
+    });
     for _ in 0..shape.least {
         state ^= state << 13;
         state ^= state >> 7;
@@ -139,27 +174,73 @@ fn plain_text() -> impl Strategy<Value = String> {
         Just("käse – 日本".to_owned()),
         Just("max_tokens: 5".to_owned()),
     ];
-    let gap = prop_oneof![Just(" "), Just(", "), Just("\n"), Just(" \"x\" "), Just(" (y) ")];
-    prop::collection::vec((word, gap), 0..12)
-        .prop_map(|parts| parts.into_iter().flat_map(|(word, gap)| [word, gap.to_owned()]).collect())
+    let gap = prop_oneof![
+        Just(" "),
+        Just(", "),
+        Just("\n"),
+        Just(" \"x\" "),
+        Just(" (y) ")
+    ];
+    prop::collection::vec((word, gap), 0..12).prop_map(|parts| {
+        parts
+            .into_iter()
+            .flat_map(|(word, gap)| [word, gap.to_owned()])
+            .collect()
+    })
 }
 
 /// Where a token can stand in a text.
 const PLACES: &[(&str, &str)] = &[
-    ("", ""), ("(", ")"), ("\"", "\""), ("'", "'"), ("`", "`"), ("see ", "."), ("x=", "&y"), ("\\n", "\\n"),
-    ("?q=", "#"), ("https://example.org/", "/x"), ("%20", "%20"), ("{\"a\": \"", "\"}"), ("{\\\"a\\\": \\\"", "\\\"}"),
-    ("\\u0020", " "), ("Bearer ", ""), ("<v>", "</v>"), ("[", ","), ("key_", ""), ("a: ", "\r\n"), ("—", "…"),
+    ("", ""),
+    ("(", ")"),
+    ("\"", "\""),
+    ("'", "'"),
+    ("`", "`"),
+    ("see ", "."),
+    ("x=", "&y"),
+    ("\\n", "\\n"),
+    ("?q=", "#"),
+    ("https://example.org/", "/x"),
+    ("%20", "%20"),
+    ("{\"a\": \"", "\"}"),
+    ("{\\\"a\\\": \\\"", "\\\"}"),
+    ("\\u0020", " "),
+    ("Bearer ", ""),
+    ("<v>", "</v>"),
+    ("[", ","),
+    ("key_", ""),
+    ("a: ", "\r\n"),
+    ("—", "…"),
 ];
 
 /// How a password can be bound to its key.
 const BINDINGS: &[(&str, &str)] = &[
-    ("{\"password\": \"", "\", \"a\": 1}"), ("{\"password\":\"", ""), ("{'password': '", "'}"), ("password=", " "),
-    ("password: ", "\n"), ("{password: ", ", a: 1}"), ("\\\"password\\\": \\\"", "\\\"}"), ("DB_PASSWORD=", "\nA=1"),
-    ("?password=", "&a=1"), ("%3Fpassword%3D", "%26a%3D1"), ("--password ", " --a"), ("--password=", ""),
-    ("<password>", "</password>"), ("Authorization: ", "\n"), ("https://ann:", "@example.org/"),
-    ("{\"api_key\": ", ", \"a\": 1}"), ("the access token: ", ", a"), ("\\nTOKEN=", "\\n"), ("secret := \"", "\""),
-    ("{\"headers\": {\"X-Api-Key\": \"", "\"}}"), ("<arg_key>token</arg_key><arg_value>", "</arg_value>"),
-    ("{\"a\": {\"client_secret\": [\"x\", \"", "\"]}}"), ("password is wrong; password: expected a number, got \"", "\""),
+    ("{\"password\": \"", "\", \"a\": 1}"),
+    ("{\"password\":\"", ""),
+    ("{'password': '", "'}"),
+    ("password=", " "),
+    ("password: ", "\n"),
+    ("{password: ", ", a: 1}"),
+    ("\\\"password\\\": \\\"", "\\\"}"),
+    ("DB_PASSWORD=", "\nA=1"),
+    ("?password=", "&a=1"),
+    ("%3Fpassword%3D", "%26a%3D1"),
+    ("--password ", " --a"),
+    ("--password=", ""),
+    ("<password>", "</password>"),
+    ("Authorization: ", "\n"),
+    ("https://ann:", "@example.org/"),
+    ("{\"api_key\": ", ", \"a\": 1}"),
+    ("the access token: ", ", a"),
+    ("\\nTOKEN=", "\\n"),
+    ("secret := \"", "\""),
+    ("{\"headers\": {\"X-Api-Key\": \"", "\"}}"),
+    ("<arg_key>token</arg_key><arg_value>", "</arg_value>"),
+    ("{\"a\": {\"client_secret\": [\"x\", \"", "\"]}}"),
+    (
+        "password is wrong; password: expected a number, got \"",
+        "\"",
+    ),
 ];
 
 proptest! {

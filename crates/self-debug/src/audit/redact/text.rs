@@ -21,7 +21,11 @@ struct Cut {
 
 /// The text without secrets; none if there are none. `found` hears every secret that stood under a
 /// key.
-pub(super) fn redact(text: &str, own_keys: &[String], found: &mut dyn FnMut(&str)) -> Option<String> {
+pub(super) fn redact(
+    text: &str,
+    own_keys: &[String],
+    found: &mut dyn FnMut(&str),
+) -> Option<String> {
     let tag = Cell::new(0);
     let mut scanner = Scanner {
         text: Text::new(text, &tag),
@@ -187,14 +191,15 @@ impl Scanner<'_, '_> {
                 }
             }
         }
-        self.user(at).map_or(at, |user| self.cut(user, String::new()))
+        self.user(at)
+            .map_or(at, |user| self.cut(user, String::new()))
     }
 
     /// The user part of an address, if it holds a secret.
     fn user(&mut self, at: usize) -> Option<Range<usize>> {
-        let authority_end = self
-            .text
-            .skip(at, |byte| is_address(byte) && !matches!(byte, b'/' | b'?' | b'#'));
+        let authority_end = self.text.skip(at, |byte| {
+            is_address(byte) && !matches!(byte, b'/' | b'?' | b'#')
+        });
         let authority = self.text.slice(at..authority_end);
         if let Some(length) = authority.rfind('@') {
             let user = self.text.slice(at..at + length);

@@ -7,7 +7,15 @@ use super::known::Known;
 use super::{MARK, Redactor};
 
 /// Keys under which an object names what its value is: `{"name": "password", "value": …}`.
-const NAMES: &[&str] = &["name", "key", "header", "field", "parameter", "path", "pointer"];
+const NAMES: &[&str] = &[
+    "name",
+    "key",
+    "header",
+    "field",
+    "parameter",
+    "path",
+    "pointer",
+];
 /// Keys of the value that is so named.
 const NAMED: &[&str] = &[
     "value", "values", "content", "before", "after", "got", "expected", "default", "from", "to",
@@ -147,9 +155,12 @@ fn rename(object: &mut Map<String, Value>, mut new_name: impl FnMut(&str) -> Opt
 /// Whether the object names a secret beside its value. A pointer names it by any of its parts.
 fn names_secret(object: &Map<String, Value>, redactor: &Redactor) -> bool {
     NAMES.iter().any(|key| {
-        object.get(*key).and_then(Value::as_str).is_some_and(|name| {
-            name.split('/')
-                .any(|part| is_secret(part, Place::Key, redactor.own_keys()))
-        })
+        object
+            .get(*key)
+            .and_then(Value::as_str)
+            .is_some_and(|name| {
+                name.split('/')
+                    .any(|part| is_secret(part, Place::Key, redactor.own_keys()))
+            })
     })
 }

@@ -136,12 +136,7 @@ fn read(
     Ok(runs)
 }
 
-fn write_report(
-    out: &mut impl Write,
-    report: &Report,
-    runs: &Runs,
-    rows: usize,
-) -> io::Result<()> {
+fn write_report(out: &mut impl Write, report: &Report, runs: &Runs, rows: usize) -> io::Result<()> {
     let LineCounts {
         lines,
         bad,
@@ -162,10 +157,17 @@ fn write_report(
         all.gave_up,
         percent(all.recovery())
     )?;
-    writeln!(out, "{lines} lines, {bad} bad; {} runs without an end", runs.unfinished())?;
+    writeln!(
+        out,
+        "{lines} lines, {bad} bad; {} runs without an end",
+        runs.unfinished()
+    )?;
     for (count, what) in [
         (unknown, "events of a later version"),
-        (forgotten, "runs forgotten, because too many were open at once"),
+        (
+            forgotten,
+            "runs forgotten, because too many were open at once",
+        ),
         (dropped, "events dropped by the log"),
         (dropped_terminal, "ends of runs among them"),
     ] {
@@ -178,14 +180,27 @@ fn write_report(
     run_table(out, "First errors", &report.classes.by(by_broken), rows)?;
     // The last days, oldest first.
     let days: Vec<_> = report.days.rows().collect();
-    let recent = days.get(days.len().saturating_sub(rows)..).unwrap_or_default();
+    let recent = days
+        .get(days.len().saturating_sub(rows)..)
+        .unwrap_or_default();
     run_table(out, "Days", recent, rows)?;
 
     let rules = report.rules.by(|row| row.fixes);
     let cells = rules.iter().map(|(name, row)| {
-        [(*name).to_owned(), row.fixes.to_string(), row.runs.to_string(), row.succeeded.to_string()]
+        [
+            (*name).to_owned(),
+            row.fixes.to_string(),
+            row.runs.to_string(),
+            row.succeeded.to_string(),
+        ]
     });
-    table(out, "Rules", ["rule", "fixes", "runs", "succeeded"], cells, rows)?;
+    table(
+        out,
+        "Rules",
+        ["rule", "fixes", "runs", "succeeded"],
+        cells,
+        rows,
+    )?;
 
     let reasons = report.reasons.by(|count| *count);
     let cells = reasons
@@ -206,7 +221,16 @@ fn write_report(
             money(row.cost_micros),
         ]
     });
-    let head = ["model", "rounds", "candidates", "rejected", "recovered", "tokens in", "tokens out", "cost"];
+    let head = [
+        "model",
+        "rounds",
+        "candidates",
+        "rejected",
+        "recovered",
+        "tokens in",
+        "tokens out",
+        "cost",
+    ];
     table(out, "Models", head, cells, rows)?;
 
     let offenders = report.offenders.by(|row| row.times);
@@ -229,7 +253,15 @@ fn run_table(
     tallies: &[(&str, &RunTally)],
     rows: usize,
 ) -> io::Result<()> {
-    let head = ["", "runs", "broken", "repaired", "recovered", "given up", "made right"];
+    let head = [
+        "",
+        "runs",
+        "broken",
+        "repaired",
+        "recovered",
+        "given up",
+        "made right",
+    ];
     let cells = tallies.iter().map(|(name, row)| {
         [
             (*name).to_owned(),
@@ -259,7 +291,12 @@ fn table<const N: usize>(
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY).set_header(head);
     table.add_rows(cells.take(rows).map(|row| row.map(|cell| printable(&cell))));
-    let is_text = |at: usize| matches!(head.get(at), Some(&("" | "rule" | "reason" | "model" | "tool: fault" | "before" | "after")));
+    let is_text = |at: usize| {
+        matches!(
+            head.get(at),
+            Some(&("" | "rule" | "reason" | "model" | "tool: fault" | "before" | "after"))
+        )
+    };
     for (at, column) in table.column_iter_mut().enumerate() {
         if !is_text(at) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -275,7 +312,13 @@ fn table<const N: usize>(
 /// A log can hold anything; a terminal must not obey it.
 fn printable(cell: &str) -> String {
     cell.chars()
-        .map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter })
+        .map(|letter| {
+            if letter.is_control() {
+                '\u{FFFD}'
+            } else {
+                letter
+            }
+        })
         .collect()
 }
 
