@@ -52,7 +52,10 @@ impl Notebook {
     pub fn with_examples() -> Self {
         let notes = [
             ("monday.md", "Call the plumber. #home"),
-            ("planets.md", "Venus is the brightest of the planets. #space #sky"),
+            (
+                "planets.md",
+                "Venus is the brightest of the planets. #space #sky",
+            ),
             ("todo.md", "Buy milk. #home"),
         ];
         let notes = notes.map(|(path, text)| (path.to_owned(), text.to_owned()));
@@ -122,15 +125,19 @@ impl Notebook {
     /// `delete_note`.
     pub fn delete(&self) -> FnTool {
         let notebook = self.clone();
-        FnTool::new("delete_note", "Deletes a note", move |delete: DeleteNote| {
-            let notebook = notebook.clone();
-            async move {
-                match notebook.notes().remove(&delete.path) {
-                    Some(_) => Ok("deleted"),
-                    None => Err(ToolError::value("there is no such note")),
+        FnTool::new(
+            "delete_note",
+            "Deletes a note",
+            move |delete: DeleteNote| {
+                let notebook = notebook.clone();
+                async move {
+                    match notebook.notes().remove(&delete.path) {
+                        Some(_) => Ok("deleted"),
+                        None => Err(ToolError::value("there is no such note")),
+                    }
                 }
-            }
-        })
+            },
+        )
         .with_effect(Effect::Destructive)
     }
 }

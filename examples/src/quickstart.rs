@@ -26,7 +26,11 @@ pub fn cases() -> Vec<Case> {
         raw: RawCall::new(name, arguments).with_finish(Finish::Complete),
     };
     let mut cases = vec![
-        case("the name in the wrong case", "SearchNotes", r#"{"query": "planets"}"#),
+        case(
+            "the name in the wrong case",
+            "SearchNotes",
+            r#"{"query": "planets"}"#,
+        ),
         case(
             "a list written as a string",
             "search_notes",
@@ -102,7 +106,10 @@ pub async fn play(tools: &ToolBox, case: Case) -> Played {
         "user",
         "Look into my notes: what was on Monday, and what do I know about planets?",
     )]);
-    let verdict = tools.tool_set().repair(&case.raw, &Policy::default()).into_owned();
+    let verdict = tools
+        .tool_set()
+        .repair(&case.raw, &Policy::default())
+        .into_owned();
     let report = tools.call_report_in(case.raw.clone(), &context).await;
     let events = std::iter::from_fn(|| subscription.try_next())
         .filter_map(|notice| notice.event().cloned())
@@ -146,7 +153,8 @@ impl fmt::Display for Played {
 
 fn line(fix: &Fix) -> String {
     let place = if fix.path.is_empty() {
-        fix.offset.map_or(String::new(), |at| format!("byte {at}: "))
+        fix.offset
+            .map_or(String::new(), |at| format!("byte {at}: "))
     } else {
         format!("{}: ", fix.path)
     };

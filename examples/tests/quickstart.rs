@@ -25,13 +25,21 @@ async fn each_call_comes_to_what_it_should() {
     let tools = tools(HeuristicDebugger::new());
     let repaired = vec!["repaired", "succeeded"];
     let expected = [
-        ("name_fold", Some(r#"search_notes {"query": "planets"}"#), repaired.clone()),
+        (
+            "name_fold",
+            Some(r#"search_notes {"query": "planets"}"#),
+            repaired.clone(),
+        ),
         (
             "parse_string",
             Some(r##"search_notes {"query": "planets", "tags": ["#space", "#sky"]}"##),
             repaired.clone(),
         ),
-        ("omit_null", Some(r#"search_notes {"query": "milk"}"#), repaired.clone()),
+        (
+            "omit_null",
+            Some(r#"search_notes {"query": "milk"}"#),
+            repaired.clone(),
+        ),
         (
             "inner_quote",
             Some(r#"write_note {"path": "greeting.md", "content": "Say \"hello\" to Ann."}"#),
@@ -73,7 +81,14 @@ async fn the_same_calls_print_the_same() {
         printed.push(text);
     }
     assert_eq!(printed[0], printed[1]);
-    for part in ["  in  ", "  verdict", "  fix ", "  event ", "  ran ", "  model "] {
+    for part in [
+        "  in  ",
+        "  verdict",
+        "  fix ",
+        "  event ",
+        "  ran ",
+        "  model ",
+    ] {
         assert!(printed[0].contains(part), "{part}");
     }
 }

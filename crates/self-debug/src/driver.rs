@@ -306,7 +306,10 @@ impl<'a> Live<'a> {
             note: outcome.note.clone(),
             attempts: outcome.failures.clone(),
             spent: outcome.spent,
-            terminal: self.terminal.take().expect("every run has a terminal event"),
+            terminal: self
+                .terminal
+                .take()
+                .expect("every run has a terminal event"),
         }
     }
 

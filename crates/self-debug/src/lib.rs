@@ -71,6 +71,7 @@ mod trace;
 mod wrap;
 
 pub use approver::{Approval, Approver, FnApprover, approver_fn};
+pub use audit::{AuditLog, AuditOptions};
 pub use chat::{
     ChatModel, ChatReply, ChatRequest, FnModel, ModelError, ModelErrorKind, chat_model_fn,
 };

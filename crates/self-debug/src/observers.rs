@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use harness::Event;
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
 
+use crate::audit::AuditLog;
 use crate::trace;
 
 /// How many events a slow observer may be behind.
@@ -21,6 +22,7 @@ const CAPACITY: usize = 1_024;
 pub(crate) struct Observers {
     events: broadcast::Sender<Arc<Event>>,
     log: Arc<OnceLock<Option<trace::Log>>>,
+    pub(crate) audit: Option<AuditLog>,
 }
 
 impl Observers {
@@ -28,6 +30,7 @@ impl Observers {
         Self {
             events: broadcast::channel(CAPACITY).0,
             log: Arc::default(),
+            audit: None,
         }
     }
 
@@ -62,7 +65,7 @@ impl Observers {
 
     /// Whether anybody looks at events.
     pub(crate) fn is_watched(&self) -> bool {
-        self.events.receiver_count() > 0 || trace::is_enabled()
+        self.events.receiver_count() > 0 || self.audit.is_some() || trace::is_enabled()
     }
 
     pub(crate) fn tell(&self, event: &Arc<Event>) {
@@ -70,6 +73,9 @@ impl Observers {
             && let Some(log) = self.log.get_or_init(trace::Log::start)
         {
             log.tell(event);
+        }
+        if let Some(audit) = &self.audit {
+            audit.record(Arc::clone(event));
         }
         // Nobody listening is no error.
         let _ = self.events.send(Arc::clone(event));

@@ -8,6 +8,7 @@ use harness::{Budget, Event, Settings};
 use repair_core::Policy;
 
 use crate::approver::Approver;
+use crate::audit::AuditLog;
 use crate::observers::Observers;
 
 /// What a host chooses for a wrapped tool or a [`crate::ToolBox`].
@@ -78,6 +79,12 @@ impl SelfDebugOptions {
     /// for ever.
     pub fn approval_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.approval_timeout = timeout.into();
+        self
+    }
+
+    /// Writes every event into an audit log.
+    pub fn audit(mut self, log: &AuditLog) -> Self {
+        self.observers.audit = Some(log.clone());
         self
     }
 

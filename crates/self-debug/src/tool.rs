@@ -54,11 +54,7 @@ pub trait Tool: Send + Sync {
 /// Methods of every [`Tool`].
 pub trait ToolExt: Tool + Sized {
     /// Wraps the tool with a debugger: [`wrap_with_self_debug`] as a method.
-    fn self_debug<D: Debugger>(
-        self,
-        debugger: D,
-        options: SelfDebugOptions,
-    ) -> SelfDebug<Self, D> {
+    fn self_debug<D: Debugger>(self, debugger: D, options: SelfDebugOptions) -> SelfDebug<Self, D> {
         wrap_with_self_debug(self, debugger, options)
     }
 }
@@ -102,7 +98,7 @@ pub(crate) fn parse(arguments: &str) -> Result<Value, ToolError> {
     }
     let text: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =
         arguments.into_deserializer();
-    match Arguments::deserialize(text) {
+    match <Arguments<'static> as Deserialize>::deserialize(text) {
         Ok(arguments) => Ok(arguments.into_value()),
         Err(error) => Err(ToolError::new(
             harness::ErrorClass::Syntax,

@@ -195,11 +195,7 @@ impl ToolBox {
     }
 
     /// The same, for a call of which the surroundings are known.
-    pub async fn call_report_in(
-        &self,
-        raw: RawCall<'static>,
-        context: &CallContext,
-    ) -> CallReport {
+    pub async fn call_report_in(&self, raw: RawCall<'static>, context: &CallContext) -> CallReport {
         self.driver.drive(context.request(raw), self).await
     }
 

@@ -82,7 +82,7 @@ fn write_until_killed() {
 
 fn event(number: u64) -> Event {
     let event = json!({
-        "number": number, "conversation": "c", "run": number, "call": null, "tool": "t", "attempt": 0,
+        "number": number, "conversation": "c", "run": number, "call": null, "tool": "t", "emitted_name": "t", "attempt": 0,
         "at": {"secs": 0, "nanos": 0}, "elapsed": {"secs": 0, "nanos": 0},
         "left": {"attempts": null, "rounds": null, "time": null, "tokens": null, "cost_micros": null},
         "class": null, "message": null,

@@ -16,7 +16,6 @@ fn options(server: &Server) -> OpenAiOptions {
         .with_base_url(&server.url)
         .with_model("test-model")
         .with_api_key("sk-secret")
-        .with_timeout(Duration::from_millis(300))
 }
 
 /// What comes of a call of a path that does not exist, with this model as debugger.
@@ -57,7 +56,10 @@ async fn a_right_answer_corrects_the_call() {
     let schema = &format["json_schema"]["schema"];
     let own = &schema["properties"]["candidates"]["items"]["properties"]["arguments"];
     assert_eq!(own["required"], json!(["path"]));
-    assert_eq!(schema["required"], json!(["candidates", "give_up", "reason"]));
+    assert_eq!(
+        schema["required"],
+        json!(["candidates", "give_up", "reason"])
+    );
     let asked = request.body["messages"][1]["content"].as_str().unwrap();
     for part in ["\"read\"", "a.txt", "there is no", "Read b.txt"] {
         assert!(asked.contains(part), "{part}: {asked}");
@@ -68,8 +70,12 @@ async fn a_right_answer_corrects_the_call() {
 async fn answers_in_the_wrong_form_are_read_or_refused() {
     let good = json!({"candidates": [{"arguments": {"path": "b.txt"}, "confidence": 0.9}]});
     let read = [
-        completion(&format!("Sure! {{here}} it is:\n```json\n{good}\n```\nDone.")),
-        completion(&format!("<think>hm, {{\"path\": \"c.txt\"}}?</think>{good}")),
+        completion(&format!(
+            "Sure! {{here}} it is:\n```json\n{good}\n```\nDone."
+        )),
+        completion(&format!(
+            "<think>hm, {{\"path\": \"c.txt\"}}?</think>{good}"
+        )),
         completion("{'candidates': [{'arguments': {'path': 'b.txt'}, 'confidence': 0.9,}]"),
         completion(r#"{"path": "b.txt"}"#),
         // Out of order: the second is better, the first does not validate.
@@ -115,7 +121,8 @@ async fn the_reason_of_giving_up_is_the_models_own() {
         r#"{"candidates": [], "give_up": true, "reason": "no such file"}"#,
     )])
     .await;
-    let Some(GiveUpReason::DebuggerGaveUp { because }) = report.result.as_ref().unwrap_err().gave_up()
+    let Some(GiveUpReason::DebuggerGaveUp { because }) =
+        report.result.as_ref().unwrap_err().gave_up()
     else {
         panic!("{report:?}")
     };
@@ -137,13 +144,28 @@ async fn each_failure_of_the_endpoint_is_told_and_shows_no_body() {
         (error(401, &body(json!("invalid_api_key"))), "key", 1),
         (error(404, &body(json!(404))), "no such model", 1),
         (error(500, &body(json!(500))), "failed", 2),
-        (Reply::Full(503, "", "<html>sk-secret</html>".to_owned()), "failed", 2),
+        (
+            Reply::Full(503, "", "<html>sk-secret</html>".to_owned()),
+            "failed",
+            2,
+        ),
         (error(429, &body(json!("insufficient_quota"))), "means", 1),
-        (error(400, &body(json!("context_length_exceeded"))), "longer", 1),
+        (
+            error(400, &body(json!("context_length_exceeded"))),
+            "longer",
+            1,
+        ),
         (Reply::CutBody, "broke", 2),
-        (Reply::Silence, "in time", 2),
-        (Reply::Full(200, "", "sk-secret is not JSON".to_owned()), "not that of", 1),
-        (Reply::Full(200, "", body(json!(7)).to_string()), "failed", 2),
+        (
+            Reply::Full(200, "", "sk-secret is not JSON".to_owned()),
+            "not that of",
+            1,
+        ),
+        (
+            Reply::Full(200, "", body(json!(7)).to_string()),
+            "failed",
+            2,
+        ),
     ];
     for (reply, word, requests) in cases {
         let told = format!("{reply:?}");
@@ -151,9 +173,23 @@ async fn each_failure_of_the_endpoint_is_told_and_shows_no_body() {
         let because = because(&report);
         assert!(because.contains(word), "{told}: {because}");
         assert!(!because.contains("secret"), "{told}: {because}");
-        assert_eq!(server.requests().len(), requests, "{told}: retries are not stacked");
+        assert_eq!(
+            server.requests().len(),
+            requests,
+            "{told}: retries are not stacked"
+        );
         assert_eq!(runs.len(), 1, "{told}");
     }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_says_nothing_is_given_up() {
+    let server = Server::start([Reply::Silence]).await;
+    let options = options(&server).with_timeout(Duration::from_millis(50));
+    let debugger = LlmDebugger::new(OpenAiModel::new(options).unwrap()).with_retries(1);
+    let (report, _) = debugged(debugger).await;
+    assert!(because(&report).contains("in time"));
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[tokio::test]
@@ -179,7 +215,12 @@ async fn the_pause_that_an_endpoint_asks_for_is_kept() {
 
 #[tokio::test]
 async fn what_an_endpoint_does_not_take_is_left_out_from_then_on() {
-    let no_format = || error(400, &json!({"error": {"message": "response_format", "code": 400}}));
+    let no_format = || {
+        error(
+            400,
+            &json!({"error": {"message": "response_format", "code": 400}}),
+        )
+    };
     let no_temperature = error(400, &json!({"error": {"param": "temperature"}}));
     let server = Server::start([no_temperature, no_format(), no_format(), right()]).await;
     let model = OpenAiModel::new(options(&server)).unwrap();
@@ -247,10 +288,17 @@ async fn large_arguments_are_corrected_by_a_patch() {
     let report = tool.call_raw(raw, &CallContext::default()).await;
     assert!(report.result.is_ok(), "{:?}", report.result);
     let executed = report.executed.unwrap();
-    assert_eq!(executed.arguments().text(), arguments.replace("a.txt", "b.txt"));
+    assert_eq!(
+        executed.arguments().text(),
+        arguments.replace("a.txt", "b.txt")
+    );
     assert_eq!(runs.list()[1]["content"], content);
     let asked = server.requests()[0].body.to_string();
-    assert!(asked.len() < 12_000, "the content is not sent: {}", asked.len());
+    assert!(
+        asked.len() < 12_000,
+        "the content is not sent: {}",
+        asked.len()
+    );
 }
 
 /// A tool under another spec.
@@ -278,7 +326,11 @@ async fn hostile_texts_stay_data() {
     let context = CallContext::new([Message::new("user", hostile)]);
     let raw = RawCall::from_value("read", &json!({"path": hostile}));
     let report = tool.call_raw(raw, &context).await;
-    assert_eq!(report.result.unwrap_err().message(), hostile, "the model sees it unchanged");
+    assert_eq!(
+        report.result.unwrap_err().message(),
+        hostile,
+        "the model sees it unchanged"
+    );
     assert_eq!(names(&mut subscription)[0], "failed");
     let request = &server.requests()[0].body;
     let text = request["messages"][1]["content"].as_str().unwrap();

@@ -55,7 +55,10 @@ impl Tool for Echo {
 }
 
 async fn message(tools: &ToolBox, name: &'static str, arguments: &'static str) -> String {
-    tools.call_report(RawCall::new(name, arguments)).await.message()
+    tools
+        .call_report(RawCall::new(name, arguments))
+        .await
+        .message()
 }
 
 #[tokio::test(start_paused = true)]
@@ -63,7 +66,10 @@ async fn a_name_far_from_all_others_gets_no_suggestion() {
     let (tools, _) = office();
     let told = message(&tools, "totally_made_up_tool", "{}").await;
     assert!(!told.contains("Did you mean"), "{told}");
-    assert!(told.contains("create_file, delete_file, web_search"), "{told}");
+    assert!(
+        told.contains("'create_file', 'delete_file', 'web_search'"),
+        "{told}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,15 +83,26 @@ async fn near_names_are_compared_in_one_case() {
 async fn the_hint_about_parameters_quotes_the_resolved_name() {
     let (tools, _) = office();
     let told = message(&tools, "WebSearch", r#"{"limit": 3}"#).await;
-    assert!(told.contains("Expected parameters for 'web_search'"), "{told}");
+    assert!(
+        told.contains("Expected parameters for 'web_search'"),
+        "{told}"
+    );
     assert!(!told.contains("'WebSearch'"), "{told}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_near_name_never_runs_in_place_of_another() {
     let (tools, runs) = office();
-    for name in ["remove_file", "erase_file", "update_file", "destroy_file", "read_file"] {
-        let report = tools.call_report(RawCall::new(name, r#"{"path": "a"}"#)).await;
+    for name in [
+        "remove_file",
+        "erase_file",
+        "update_file",
+        "destroy_file",
+        "read_file",
+    ] {
+        let report = tools
+            .call_report(RawCall::new(name, r#"{"path": "a"}"#))
+            .await;
         let error = report.result.unwrap_err();
         assert_eq!(error.class(), ErrorClass::UnknownTool, "{name}");
     }
@@ -101,8 +118,14 @@ async fn no_value_is_cast_with_loss() {
         r#"{"query": "x", "safe": "maybe"}"#,
         r#"{"query": "x", "safe": "definitely"}"#,
     ] {
-        let report = tools.call_report(RawCall::new("web_search", arguments)).await;
-        assert_eq!(report.result.unwrap_err().class(), ErrorClass::Arguments, "{arguments}");
+        let report = tools
+            .call_report(RawCall::new("web_search", arguments))
+            .await;
+        assert_eq!(
+            report.result.unwrap_err().class(),
+            ErrorClass::Arguments,
+            "{arguments}"
+        );
     }
     assert_eq!(runs.get(), 0);
 }
@@ -122,7 +145,10 @@ async fn an_inventory_is_bounded_and_repairs_are_told() {
     let mut builder = ToolBox::builder();
     for number in 0..500 {
         let spec = ToolSpec::without_schema(format!("server_tool_number_{number}"));
-        builder = builder.tool(Echo { spec, runs: Counter::default() });
+        builder = builder.tool(Echo {
+            spec,
+            runs: Counter::default(),
+        });
     }
     let told = message(&builder.build(), "nothing_like_that", "{}").await;
     assert!(told.len() < 3_000, "{}", told.len());
@@ -130,7 +156,11 @@ async fn an_inventory_is_bounded_and_repairs_are_told() {
     let report = tools
         .call_report(RawCall::new("WebSearch", r#"{"query": "x", "limit": "3"}"#))
         .await;
-    assert!(report.note.contains("web_search") && report.note.contains("/limit"), "{}", report.note);
+    assert!(
+        report.note.contains("web_search") && report.note.contains("/limit"),
+        "{}",
+        report.note
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,15 +189,19 @@ async fn a_time_out_is_no_success_after_a_rename_either() {
     }
     let slow = Slow(ToolSpec::without_schema("slow_tool").with_effect(Effect::Mutating));
     let tools = ToolBox::builder().tool(slow).build();
-    let error = tools.call(RawCall::new("SlowTool", "{}")).await.unwrap_err();
+    let error = tools
+        .call(RawCall::new("SlowTool", "{}"))
+        .await
+        .unwrap_err();
     assert!(error.may_have_run());
 }
 
 /// The outcome of `read(a.txt)`, which fails, with a model that answers this.
 async fn asked(answer: &'static str) -> (Result<Value, ToolError>, Vec<Value>) {
-    let model = chat_model_fn(move |_: ChatRequest| async move {
-        Ok::<_, ModelError>(ChatReply::new(answer))
-    });
+    let model =
+        chat_model_fn(
+            move |_: ChatRequest| async move { Ok::<_, ModelError>(ChatReply::new(answer)) },
+        );
     let (tool, runs) = Recorder::only("b.txt");
     let tool = wrap_with_self_debug(tool, LlmDebugger::new(model), SelfDebugOptions::default());
     let context = CallContext::new([Message::new("user", "b.txt or c.txt")]);
@@ -181,6 +215,7 @@ async fn words_of_the_answer_do_not_leak_into_arguments() {
         r#"{"candidates": [{"arguments": {"path": "b.txt"}, "confidence": 0.9}], "give_up": false, "giveUp": false}"#,
         r#"{"candidates": [{"arguments": {"path": "b.txt"}, "confidence": 0.9}], "give_up": "no"}"#,
         r#"{"arguments": {"path": "b.txt"}, "confidence": 0.9, "give_up": false}"#,
+        r#"{"candidates": [{"arguments": {"args": {"path": "b.txt"}}, "confidence": 0.9}]}"#,
     ] {
         let (result, runs) = asked(answer).await;
         assert!(result.is_ok(), "{answer}");
@@ -191,17 +226,19 @@ async fn words_of_the_answer_do_not_leak_into_arguments() {
 #[tokio::test(start_paused = true)]
 async fn a_candidate_that_does_not_validate_never_runs() {
     for answer in [
-        r#"{"candidates": [{"arguments": {"path": 7}, "confidence": 1}]}"#,
-        r#"{"candidates": [{"arguments": {"args": {"path": "b.txt"}}, "confidence": 1}]}"#,
+        r#"{"candidates": [{"arguments": {"path": ["b.txt", "c.txt"]}, "confidence": 1}]}"#,
         r#"{"candidates": [{"arguments": {"path": "b.txt", "giveUp": false}, "confidence": 1}]}"#,
-        r#"{"candidates": [{"arguments": [{"path": "b.txt"}], "confidence": 1}]}"#,
-        r#"{"candidates": [{"arguments": "b.txt", "confidence": 1}]}"#,
+        r#"{"candidates": [{"arguments": [1, 2], "confidence": 1}]}"#,
         r#"{"candidates": [{"arguments": {}, "confidence": 1}]}"#,
         r#"{"candidates": [{"arguments": {"path": "a.txt"}, "confidence": 1}]}"#,
         r#"{"candidates": [{"arguments": {"path": "b.txt"}, "confidence": 0.1}]}"#,
     ] {
         let (result, runs) = asked(answer).await;
-        assert_eq!(result.unwrap_err().message(), r#"there is no "a.txt""#, "{answer}");
+        assert_eq!(
+            result.unwrap_err().message(),
+            r#"there is no "a.txt""#,
+            "{answer}"
+        );
         assert_eq!(runs, [json!({"path": "a.txt"})], "{answer}");
     }
 }
@@ -297,14 +334,20 @@ async fn corrected_arguments_are_confirmed_again() {
         log.lock().unwrap().push(request.arguments.to_string());
         async { Approval::Allow }
     });
-    let (tool, runs) = Recorder::named("remove", Effect::Destructive, |_, arguments| {
-        match arguments["path"].as_str() {
+    let (tool, runs) = Recorder::named(
+        "remove",
+        Effect::Destructive,
+        |_, arguments| match arguments["path"].as_str() {
             Some("c.txt") => Ok(json!("removed")),
             _ => Err(ToolError::value("only c.txt and b.txt can be removed")),
-        }
-    });
+        },
+    );
     let debugger = debugger_fn(|failure: Arc<Failure>| async move {
-        let next = if failure.attempt == 0 { "b.txt" } else { "c.txt" };
+        let next = if failure.attempt == 0 {
+            "b.txt"
+        } else {
+            "c.txt"
+        };
         Ok::<_, DebuggerError>(Candidate::new(json!({"path": next}).to_string(), 0.9))
     });
     let options = SelfDebugOptions::default().approver(approver);
@@ -313,7 +356,10 @@ async fn corrected_arguments_are_confirmed_again() {
     let raw = RawCall::new("remove", r#"{"path": "a.txt"}"#);
     assert!(tool.call_raw(raw, &context).await.result.is_ok());
     assert_eq!(runs.count(), 3);
-    assert_eq!(*asked.lock().unwrap(), [r#"{"path":"b.txt"}"#, r#"{"path":"c.txt"}"#]);
+    assert_eq!(
+        *asked.lock().unwrap(),
+        [r#"{"path":"b.txt"}"#, r#"{"path":"c.txt"}"#]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -43,7 +43,7 @@ async fn the_best_valid_candidate_that_is_new_runs() {
     let (tool, runs) = Recorder::only("b.txt");
     let debugger = debugger_fn(|failure: Arc<Failure>| async move {
         Ok::<_, DebuggerError>(vec![
-            Candidate::new(r#"{"path": 7}"#, 0.9),
+            Candidate::new(r#"{"limit": 3}"#, 0.9),
             Candidate::new(path("b.txt"), 0.7),
             Candidate::new(&*failure.call.arguments, 0.8),
         ])
@@ -54,7 +54,10 @@ async fn the_best_valid_candidate_that_is_new_runs() {
     let raw = RawCall::new("read", path("a.txt"));
     let report = tool.call_raw(raw, &context).await;
     assert_eq!(report.result.unwrap(), "content");
-    assert_eq!(runs.list(), [json!({"path": "a.txt"}), json!({"path": "b.txt"})]);
+    assert_eq!(
+        runs.list(),
+        [json!({"path": "a.txt"}), json!({"path": "b.txt"})]
+    );
 
     let events = events(&mut subscription);
     let order: Vec<&str> = events.iter().map(|event| event.kind.name()).collect();
@@ -79,7 +82,10 @@ async fn the_best_valid_candidate_that_is_new_runs() {
         })
         .collect();
     rejected.sort_unstable();
-    assert_eq!(rejected, [(r#"{"path": 7}"#, false), (r#"{"path":"a.txt"}"#, true)]);
+    assert_eq!(
+        rejected,
+        [(r#"{"limit": 3}"#, false), (r#"{"path":"a.txt"}"#, true)]
+    );
     let attempts: Vec<u32> = events.iter().map(|event| event.attempt).collect();
     assert_eq!((attempts[0], attempts[5]), (0, 1));
 }
@@ -119,9 +125,8 @@ async fn a_debugger_that_fails_never_hides_the_error() {
         (message, report.terminal.kind.name(), runs.count())
     }
     let expected = ("the original".to_owned(), "gave_up", 1);
-    let fails = debugger_fn(|_: Arc<Failure>| async {
-        Err::<Proposed, _>(DebuggerError::new("no model"))
-    });
+    let fails =
+        debugger_fn(|_: Arc<Failure>| async { Err::<Proposed, _>(DebuggerError::new("no model")) });
     assert_eq!(outcome(fails).await, expected);
     let panics = debugger_fn(|_: Arc<Failure>| async {
         if true {
@@ -152,7 +157,10 @@ async fn what_may_succeed_later_is_tried_again_without_a_debugger() {
     let tool = wrap_with_self_debug(tool, debugger, SelfDebugOptions::default());
     let begin = tokio::time::Instant::now();
     assert_eq!(tool.call(json!({"path": "a"})).await.unwrap(), "done");
-    assert!(begin.elapsed() >= Duration::from_secs(20), "the tool asked for a pause");
+    assert!(
+        begin.elapsed() >= Duration::from_secs(20),
+        "the tool asked for a pause"
+    );
     assert_eq!(runs.list(), [json!({"path": "a"}), json!({"path": "a"})]);
     assert_eq!(asked.get(), 0);
 }
@@ -180,7 +188,11 @@ async fn a_tool_that_may_have_had_its_effect_does_not_run_again() {
         let tool = wrap_with_self_debug(tool, NoDebugger, SelfDebugOptions::default());
         let error = tool.call(json!({"path": "a"})).await.unwrap_err();
         assert!(error.may_have_run(), "{effect:?}");
-        assert!((at_least..=at_most).contains(&runs.get()), "{effect:?}: {}", runs.get());
+        assert!(
+            (at_least..=at_most).contains(&runs.get()),
+            "{effect:?}: {}",
+            runs.get()
+        );
     }
 }
 
@@ -239,7 +251,10 @@ async fn a_sibling_that_fails_or_panics_takes_no_other_with_it() {
     let panicked = reports[0].result.as_ref().unwrap_err();
     assert!(panicked.may_have_run());
     assert!(!told[0].contains("secret"));
-    assert_eq!(reports[2].result.as_ref().unwrap_err().class(), ErrorClass::UnknownTool);
+    assert_eq!(
+        reports[2].result.as_ref().unwrap_err().class(),
+        ErrorClass::UnknownTool
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -256,16 +271,31 @@ async fn one_text_with_several_calls_gives_a_report_for_each() {
 async fn permission_counts_for_the_resolved_name_at_every_run() {
     let (tool, runs) = Recorder::named("delete_file", Effect::ReadOnly, |_, _| Ok(json!("gone")));
     let (read, _) = Recorder::only("a");
-    let tools = ToolBox::builder().tool(tool).tool(read).permit(["read"]).build();
-    for name in ["delete_file", "DeleteFile", "functions.delete_file", "delete-file:0"] {
-        let report = tools.call_report(RawCall::new(name, path("a"))).await;
+    let tools = ToolBox::builder()
+        .tool(tool)
+        .tool(read)
+        .permit(["read"])
+        .build();
+    for name in [
+        "delete_file",
+        "DeleteFile",
+        "functions.delete_file",
+        "delete-file:0",
+    ] {
+        let report = tools.call_report(RawCall::new(name, path(name))).await;
         let error = report.result.unwrap_err();
         assert_eq!(error.class(), ErrorClass::NotPermitted, "{name}");
         assert_eq!(&*report.terminal.tool, "delete_file");
     }
     assert_eq!(runs.count(), 0);
     tools.permit(["delete_file"]);
-    assert_eq!(tools.call(RawCall::new("DeleteFile", path("a"))).await.unwrap(), "gone");
+    assert_eq!(
+        tools
+            .call(RawCall::new("DeleteFile", path("a")))
+            .await
+            .unwrap(),
+        "gone"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -303,7 +333,9 @@ async fn candidates_of_a_destructive_tool_wait_for_consent() {
     });
     for options in [
         SelfDebugOptions::default(),
-        says(Approval::Deny { because: Some("no".to_owned()) }),
+        says(Approval::Deny {
+            because: Some("no".to_owned()),
+        }),
         SelfDebugOptions::default().approver(never),
         SelfDebugOptions::default().approver(panics),
     ] {
@@ -311,13 +343,24 @@ async fn candidates_of_a_destructive_tool_wait_for_consent() {
         let error = result.unwrap_err();
         assert_eq!(error.message(), "there is no a.txt, only b.txt and c.txt");
         assert_eq!(runs, [tried.clone()]);
-        assert!(matches!(error.gave_up(), Some(GiveUpReason::Denied { .. })), "{error:?}");
+        assert!(
+            matches!(error.gave_up(), Some(GiveUpReason::Denied { .. })),
+            "{error:?}"
+        );
     }
     let (result, runs) = with(says(Approval::Allow)).await;
-    assert_eq!((result.unwrap(), &runs[1]), (json!("removed"), &json!({"path": "b.txt"})));
-    let replaced = Approval::Replace { arguments: path("c.txt") };
+    assert_eq!(
+        (result.unwrap(), &runs[1]),
+        (json!("removed"), &json!({"path": "b.txt"}))
+    );
+    let replaced = Approval::Replace {
+        arguments: path("c.txt"),
+    };
     let (result, runs) = with(says(replaced)).await;
-    assert_eq!((result.unwrap(), &runs[1]), (json!("removed"), &json!({"path": "c.txt"})));
+    assert_eq!(
+        (result.unwrap(), &runs[1]),
+        (json!("removed"), &json!({"path": "c.txt"}))
+    );
     assert_eq!(runs.len(), 2);
 }
 
@@ -365,7 +408,11 @@ async fn the_suggestion_of_a_tool_is_taken() {
         None => Err(ToolError::fatal("no path")),
     });
     let tool = wrap_with_self_debug(tool, HeuristicDebugger::new(), SelfDebugOptions::default());
-    assert!(tool.call(json!({"path": "note.txt", "limit": 3})).await.is_ok());
+    assert!(
+        tool.call(json!({"path": "note.txt", "limit": 3}))
+            .await
+            .is_ok()
+    );
     assert_eq!(runs.list()[1], json!({"path": "notes.txt", "limit": 3}));
 }
 
@@ -389,11 +436,19 @@ async fn budgets_hold() {
     let (tool, runs) = always();
     let settings = Settings::default().shared_budget(Budget::unlimited().attempts(5));
     let options = SelfDebugOptions::default().settings(settings);
-    let tools = ToolBox::builder().tool(tool).debugger(debugger()).options(options).build();
+    let tools = ToolBox::builder()
+        .tool(tool)
+        .debugger(debugger())
+        .options(options)
+        .build();
     let calls = (0..10).map(|number| RawCall::new("read", path(&format!("call {number}"))));
     let reports = tools.call_all(calls, &CallContext::default()).await;
     assert_eq!(reports.len(), 10);
-    assert!(reports.iter().all(|report| report.terminal.kind.name() == "gave_up"));
+    assert!(
+        reports
+            .iter()
+            .all(|report| report.terminal.kind.name() == "gave_up")
+    );
     assert_eq!(runs.count(), 5);
 }
 
@@ -413,7 +468,9 @@ async fn exact_numbers_reach_a_tool_that_asks_for_the_text() {
         }
     }
     let text = r#"{"n": 12345678901234567890123,  "e": 1e400}"#;
-    let tools = ToolBox::builder().tool(Exact(self_debug::ToolSpec::without_schema("t"))).build();
+    let tools = ToolBox::builder()
+        .tool(Exact(self_debug::ToolSpec::without_schema("t")))
+        .build();
     assert_eq!(tools.call(RawCall::new("t", text)).await.unwrap(), text);
 }
 

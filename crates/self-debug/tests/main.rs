@@ -1,5 +1,6 @@
 //! One binary: linking is what costs.
 
+mod audit;
 mod audit_kill;
 mod endpoint;
 mod harm;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, mpsc};
 
 use self_debug::{
-    CallContext, Notice, NoDebugger, RawCall, SelfDebugOptions, Tool, ToolBox, ToolError,
+    CallContext, NoDebugger, Notice, RawCall, SelfDebugOptions, Tool, ToolBox, ToolError,
     wrap_with_self_debug,
 };
 use serde_json::{Value, json};

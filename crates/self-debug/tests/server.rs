@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// What is sent back for one request.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// A status, further header lines, and a body.
     Full(u16, &'static str, String),
     /// Headers that promise more than is sent.
@@ -18,7 +18,7 @@ pub enum Reply {
 }
 
 /// A chat completion with this text.
-pub fn completion(text: &str) -> Reply {
+pub(crate) fn completion(text: &str) -> Reply {
     let body = json!({
         "model": "test-model",
         "choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
@@ -28,7 +28,7 @@ pub fn completion(text: &str) -> Reply {
 }
 
 /// An answer with these candidates: arguments and confidence.
-pub fn candidates(list: &[(Value, f64)]) -> Reply {
+pub(crate) fn candidates(list: &[(Value, f64)]) -> Reply {
     let list: Vec<Value> = list
         .iter()
         .map(|(arguments, confidence)| {
@@ -38,26 +38,26 @@ pub fn candidates(list: &[(Value, f64)]) -> Reply {
     completion(&json!({"candidates": list, "give_up": false, "reason": ""}).to_string())
 }
 
-pub fn error(status: u16, body: &Value) -> Reply {
+pub(crate) fn error(status: u16, body: &Value) -> Reply {
     Reply::Full(status, "", body.to_string())
 }
 
 /// A running server. It ends with its runtime.
 #[derive(Clone)]
-pub struct Server {
-    pub url: String,
+pub(crate) struct Server {
+    pub(crate) url: String,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Request {
-    pub head: String,
-    pub body: Value,
+pub(crate) struct Request {
+    pub(crate) head: String,
+    pub(crate) body: Value,
 }
 
 impl Server {
     /// A server that gives these replies in turn, the last one again and again.
-    pub async fn start(replies: impl Into<Vec<Reply>>) -> Self {
+    pub(crate) async fn start(replies: impl Into<Vec<Reply>>) -> Self {
         let replies = replies.into();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -74,7 +74,7 @@ impl Server {
         Self { url, requests }
     }
 
-    pub fn requests(&self) -> Vec<Request> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
 }

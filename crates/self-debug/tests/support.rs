@@ -3,13 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use self_debug::{
-    Effect, Event, Notice, Subscription, Tool, ToolError, ToolSpec, async_trait,
-};
+use self_debug::{Effect, Event, Notice, Subscription, Tool, ToolError, ToolSpec, async_trait};
 use serde_json::{Value, json};
 
 /// A tool `read(path)` whose every run is recorded and answered by a closure.
-pub struct Recorder {
+pub(crate) struct Recorder {
     spec: ToolSpec,
     runs: Arc<Mutex<Vec<Value>>>,
     #[allow(clippy::type_complexity)]
@@ -18,19 +16,19 @@ pub struct Recorder {
 
 /// What a [`Recorder`] ran.
 #[derive(Clone, Default)]
-pub struct Runs(Arc<Mutex<Vec<Value>>>);
+pub(crate) struct Runs(Arc<Mutex<Vec<Value>>>);
 
 impl Runs {
-    pub fn list(&self) -> Vec<Value> {
+    pub(crate) fn list(&self) -> Vec<Value> {
         self.0.lock().unwrap().clone()
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.lock().unwrap().len()
     }
 }
 
-pub fn spec(name: &str) -> ToolSpec {
+pub(crate) fn spec(name: &str) -> ToolSpec {
     let schema = json!({
         "type": "object",
         "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}},
@@ -41,13 +39,13 @@ pub fn spec(name: &str) -> ToolSpec {
 }
 
 impl Recorder {
-    pub fn new(
+    pub(crate) fn new(
         answer: impl Fn(usize, &Value) -> Result<Value, ToolError> + Send + Sync + 'static,
     ) -> (Self, Runs) {
         Self::named("read", Effect::ReadOnly, answer)
     }
 
-    pub fn named(
+    pub(crate) fn named(
         name: &str,
         effect: Effect,
         answer: impl Fn(usize, &Value) -> Result<Value, ToolError> + Send + Sync + 'static,
@@ -62,12 +60,15 @@ impl Recorder {
     }
 
     /// A tool that knows one path only.
-    pub fn only(path: &'static str) -> (Self, Runs) {
+    pub(crate) fn only(path: &'static str) -> (Self, Runs) {
         Self::new(move |_, arguments| {
             if arguments["path"] == path {
                 Ok(json!("content"))
             } else {
-                Err(ToolError::value(format!("there is no {}", arguments["path"])))
+                Err(ToolError::value(format!(
+                    "there is no {}",
+                    arguments["path"]
+                )))
             }
         })
     }
@@ -92,14 +93,14 @@ impl Tool for Recorder {
 }
 
 /// The names of the events that a subscription holds.
-pub fn names(subscription: &mut Subscription) -> Vec<&'static str> {
+pub(crate) fn names(subscription: &mut Subscription) -> Vec<&'static str> {
     events(subscription)
         .iter()
         .map(|event| event.kind.name())
         .collect()
 }
 
-pub fn events(subscription: &mut Subscription) -> Vec<Arc<Event>> {
+pub(crate) fn events(subscription: &mut Subscription) -> Vec<Arc<Event>> {
     std::iter::from_fn(|| subscription.try_next())
         .map(|notice| match notice {
             Notice::Event(event) => event,
@@ -110,14 +111,14 @@ pub fn events(subscription: &mut Subscription) -> Vec<Arc<Event>> {
 
 /// Counts, across threads.
 #[derive(Clone, Default)]
-pub struct Counter(Arc<AtomicUsize>);
+pub(crate) struct Counter(Arc<AtomicUsize>);
 
 impl Counter {
-    pub fn add(&self) {
+    pub(crate) fn add(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    pub fn get(&self) -> usize {
+    pub(crate) fn get(&self) -> usize {
         self.0.load(Ordering::SeqCst)
     }
 }

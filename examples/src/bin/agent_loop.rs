@@ -10,9 +10,7 @@ use std::error::Error;
 
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
-use self_debug::{
-    CallContext, CallReport, LlmDebugger, Message, OpenAiModel, RawCall, ToolBox,
-};
+use self_debug::{CallContext, CallReport, LlmDebugger, Message, OpenAiModel, RawCall, ToolBox};
 use serde_json::{Value, json};
 use toolmend::{Finish, ReadOptions, read_calls};
 use toolmend_examples::notebook::Notebook;
@@ -75,13 +73,17 @@ fn read(answer: &Value, tools: &ToolBox) -> (Vec<RawCall<'static>>, String) {
     let native = choice["message"]["tool_calls"].as_array();
     if let Some(calls) = native.filter(|calls| !calls.is_empty()) {
         let read = |call: &Value| {
-            let name = call["function"]["name"].as_str().unwrap_or_default().to_owned();
+            let name = call["function"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
             let raw = match &call["function"]["arguments"] {
                 Value::Null => RawCall::without_arguments(name),
                 Value::String(text) => RawCall::new(name, text.clone()),
                 value => RawCall::from_value(name, value),
             };
-            raw.with_id(call["id"].as_str().unwrap_or("call")).with_finish(finish)
+            raw.with_id(call["id"].as_str().unwrap_or("call"))
+                .with_finish(finish)
         };
         return (calls.iter().map(read).collect(), text.to_owned());
     }

@@ -147,7 +147,8 @@ pub struct AuditCounts {
 /// A file with one JSON line an event. Written by a thread of its own: recording an event never
 /// waits for the disk.
 ///
-/// Dropping the log writes what is still waiting.
+/// Cheap to clone; clones are the same log. When the last one goes, it first writes what is still
+/// waiting.
 ///
 /// ```no_run
 /// use self_debug::audit::{AuditLog, AuditOptions};
@@ -158,18 +159,22 @@ pub struct AuditCounts {
 /// assert_eq!(log.counts().written, 1);
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
+#[derive(Clone)]
 pub struct AuditLog {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
     queue: Arc<Queue>,
-    clock: ClockOf,
+    clock: Clock,
     thread: Option<JoinHandle<()>>,
 }
 
-struct ClockOf(Clock);
-
-impl fmt::Debug for ClockOf {
+impl fmt::Debug for AuditLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Clock")
+        f.debug_struct("AuditLog")
+            .field("counts", &self.counts())
+            .finish_non_exhaustive()
     }
 }
 
@@ -203,26 +208,29 @@ impl AuditLog {
             .spawn(move || writer.run())
             .map_err(AuditError::Start)?;
         Ok(Self {
-            queue,
-            clock: ClockOf(options.clock),
-            thread: Some(thread),
+            inner: Arc::new(Inner {
+                queue,
+                clock: options.clock,
+                thread: Some(thread),
+            }),
         })
     }
 
     /// Takes an event to be written, or counts it as dropped if too many wait. Never blocks.
     pub fn record(&self, event: impl Into<Arc<Event>>) {
-        self.queue.push(((self.clock.0)(), event.into()));
+        let Inner { queue, clock, .. } = &*self.inner;
+        queue.push((clock(), event.into()));
     }
 
     /// Waits until everything that was recorded so far was written. Blocks the thread: from async
     /// code, call it in `spawn_blocking`.
     pub fn flush(&self) -> Result<(), AuditError> {
-        self.queue.wait().then_some(()).ok_or(AuditError::Gone)
+        self.inner.queue.wait().then_some(()).ok_or(AuditError::Gone)
     }
 
     /// What became of the events so far. An event that waits counts nowhere.
     pub fn counts(&self) -> AuditCounts {
-        let (drops, written) = self.queue.counts();
+        let (drops, written) = self.inner.queue.counts();
         AuditCounts {
             written,
             dropped: drops.events,
@@ -231,7 +239,7 @@ impl AuditLog {
     }
 }
 
-impl Drop for AuditLog {
+impl Drop for Inner {
     fn drop(&mut self) {
         self.queue.close();
         if let Some(thread) = self.thread.take()

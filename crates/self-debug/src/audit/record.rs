@@ -44,6 +44,9 @@ pub struct RunRef {
     pub call: Option<String>,
     /// The resolved tool, or the name that resolves to none.
     pub tool: String,
+    /// The name that the model wrote, if it is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emitted_name: Option<String>,
     /// Which try; the first is 0.
     pub attempt: u32,
     /// Milliseconds since the start of the run.
@@ -100,10 +103,11 @@ pub enum Body {
         /// What was changed.
         fixes: Vec<FixRecord>,
     },
-    /// A debugger answered.
+    /// Candidates were gathered.
     Proposed {
-        /// Which round; the first is 0.
-        round: u32,
+        /// Which round with the debugger; the first is 0. Absent if only rules proposed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        round: Option<u32>,
         /// All candidates.
         candidates: Vec<CandidateRecord>,
         /// Why the debugger has none.
@@ -241,6 +245,8 @@ impl Record {
                 number: event.number,
                 call: event.call.as_deref().map(str::to_owned),
                 tool: event.tool.to_string(),
+                emitted_name: (event.emitted_name != event.tool)
+                    .then(|| event.emitted_name.to_string()),
                 attempt: event.attempt,
                 elapsed_ms: millis(event.elapsed),
                 class: event.class.map(|class| word(&class).0),

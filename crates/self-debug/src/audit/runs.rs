@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::record::{Body, CandidateRecord, FixRecord, Record, RunRef, SCHEMA_VERSION};
 use super::redact::Redactor;
+use super::scribe::redact_line;
 
 /// A failed try.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +27,9 @@ pub struct FailureRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CandidateRow {
-    /// Which round with a debugger; the first is 0.
-    pub round: u32,
+    /// Which round with a debugger; the first is 0. Absent if it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
     /// The proposal.
     #[serde(flatten)]
     pub candidate: CandidateRecord,
@@ -269,7 +271,7 @@ impl Runs {
         if value.get("v")?.as_u64()? != u64::from(SCHEMA_VERSION) {
             return None;
         }
-        self.redactor.value(&mut value);
+        redact_line(&mut value, &self.redactor, &mut self.redactor.known());
         serde_json::from_value(value).ok()
     }
 
@@ -353,13 +355,13 @@ impl Open {
                         candidate,
                         rejected: None,
                     }));
-                self.rounds.push(RoundRow {
+                self.rounds.extend(round.map(|_| RoundRow {
                     model,
                     input_tokens,
                     output_tokens,
                     cost_micros,
                     gave_up,
-                });
+                }));
             }
             Body::CandidateRejected { candidate, why, .. } => {
                 if let Some(row) =

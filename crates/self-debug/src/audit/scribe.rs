@@ -39,10 +39,7 @@ impl Scribe {
         if let Some(redactor) = &self.redactor {
             let mut known = recall(&mut self.conversations, &event.conversation)
                 .unwrap_or_else(|| redactor.known());
-            // The ids are the host's own and tell records apart.
-            let ids = take_ids(&mut line);
-            redactor.value_knowing(&mut line, &mut known);
-            put_back(&mut line, ids);
+            redact_line(&mut line, redactor, &mut known);
             if self.conversations.len() == CONVERSATIONS {
                 self.conversations.pop_front();
             }
@@ -74,6 +71,8 @@ fn recall(
     conversations.remove(at).map(|(_, known)| known)
 }
 
+/// Keys of a line whose values are the log's own: they tell records apart, and hold no text of a
+/// model, tool or user.
 const IDS: &[&str] = &[
     "v",
     "time",
@@ -85,14 +84,14 @@ const IDS: &[&str] = &[
     "elapsed_ms",
 ];
 
-fn take_ids(line: &mut Value) -> Vec<(&'static str, Value)> {
-    IDS.iter()
+/// Takes the secrets out of a line, and remembers those that are new.
+pub(super) fn redact_line(line: &mut Value, redactor: &Redactor, known: &mut Known) {
+    let own: Vec<(&str, Value)> = IDS
+        .iter()
         .filter_map(|id| Some((*id, line.get_mut(*id)?.take())))
-        .collect()
-}
-
-fn put_back(line: &mut Value, ids: Vec<(&'static str, Value)>) {
-    for (id, value) in ids {
+        .collect();
+    redactor.value_knowing(line, known);
+    for (id, value) in own {
         if let Some(place) = line.get_mut(id) {
             *place = value;
         }

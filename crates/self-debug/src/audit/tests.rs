@@ -17,7 +17,7 @@ fn event(number: u64, kind: &Value) -> Event {
 
 fn event_with(number: u64, kind: &Value, more: &Value) -> Event {
     let mut event = json!({
-        "number": number, "conversation": "c1", "run": 7, "call": "call_1", "tool": "login", "attempt": 0,
+        "number": number, "conversation": "c1", "run": 7, "call": "call_1", "tool": "login", "emitted_name": "login", "attempt": 0,
         "at": {"secs": 3, "nanos": 0}, "elapsed": {"secs": 0, "nanos": 12_000_000},
         "left": {"attempts": 2, "rounds": null, "time": {"secs": 60, "nanos": 0}, "tokens": 900, "cost_micros": null},
         "class": null, "message": null, "kind": kind

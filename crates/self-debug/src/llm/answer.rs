@@ -19,6 +19,15 @@ const WORDS: usize = 500;
 /// The confidence of a candidate that has none.
 const UNSAID: f64 = 0.5;
 
+/// The rule that supplies an end where the text was cut off.
+const CUT: &str = "cut_completed";
+
+/// The object that answers.
+struct Answer<'a> {
+    raw: &'a RawValue,
+    members: Members<'a>,
+}
+
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 /// The proposal in a model's text; `Err` says what is wrong with it.
@@ -28,13 +37,14 @@ pub(crate) fn read(text: &str) -> Result<Proposal, &'static str> {
         return Err("it holds no JSON");
     }
     let root: &RawValue = serde_json::from_str(&repaired.text).map_err(|_| "it holds no JSON")?;
-    let (raw, answer) = answer_in(root).ok_or("it is not of the asked shape")?;
-    if let Some(reason) = gave_up(&answer) {
+    let answer = answer_in(root).ok_or("it is not of the asked shape")?;
+    if let Some(reason) = gave_up(&answer.members) {
         return Ok(Proposal::GiveUp { reason });
     }
-    let mut found = candidates(raw, &answer);
-    if repaired.truncated {
-        // The last one may have lost its end without showing it.
+    let (mut found, levels) = candidates(&answer);
+    let supplied = repaired.fixes.iter().filter(|fix| fix.rule == CUT);
+    if repaired.truncated && supplied.count() > levels {
+        // The arguments of the last one have lost their end.
         found.pop();
         if found.is_empty() {
             return Err("it was cut off before its first candidate was complete");
@@ -58,22 +68,27 @@ fn after_reasoning(text: &str) -> &str {
 
 /// The object that answers. Of several values the last one that has the asked shape counts: models
 /// quote the question first.
-fn answer_in(root: &RawValue) -> Option<(&RawValue, Members<'_>)> {
+fn answer_in(root: &RawValue) -> Option<Answer<'_>> {
     if let Ok(members) = object(root) {
-        return Some((root, members));
+        return Some(Answer { raw: root, members });
     }
     let items: Vec<&RawValue> = serde_json::from_str(root.get()).ok()?;
-    let mut answers: Vec<(&RawValue, Members<'_>)> = items
+    let mut answers: Vec<Answer<'_>> = items
         .iter()
-        .filter_map(|item| Some((*item, object(item).ok()?)))
+        .filter_map(|raw| {
+            let members = object(raw).ok()?;
+            Some(Answer { raw, members })
+        })
         .collect();
-    let is_list_of_candidates =
-        answers.len() == items.len() && answers.iter().all(|(_, members)| is_candidate(members));
-    if is_list_of_candidates && !answers.is_empty() {
-        return Some((root, Members::from([("candidates".to_owned(), root)])));
+    let is_list = answers.len() == items.len()
+        && !answers.is_empty()
+        && answers.iter().all(|answer| is_candidate(&answer.members));
+    if is_list {
+        let members = Members::from([("candidates".to_owned(), root)]);
+        return Some(Answer { raw: root, members });
     }
-    let last = answers.iter().rposition(|(_, members)| {
-        members.contains_key("candidates") || members.contains_key("give_up")
+    let last = answers.iter().rposition(|answer| {
+        answer.members.contains_key("candidates") || answer.members.contains_key("give_up")
     })?;
     Some(answers.swap_remove(last))
 }
@@ -91,7 +106,9 @@ fn gave_up(answer: &Members<'_>) -> Option<String> {
     if !matches!(answer.get("give_up")?.get(), "true" | "\"true\"") {
         return None;
     }
-    let reason = answer.get("reason").map_or_else(String::new, |raw| words(raw));
+    let reason = answer
+        .get("reason")
+        .map_or_else(String::new, |raw| words(raw));
     Some(if reason.is_empty() {
         "the model gave no reason".to_owned()
     } else {
@@ -99,25 +116,29 @@ fn gave_up(answer: &Members<'_>) -> Option<String> {
     })
 }
 
-fn candidates(raw: &RawValue, answer: &Members<'_>) -> Vec<Candidate> {
-    let Some(list) = answer.get("candidates") else {
-        return if is_candidate(answer) {
-            candidate(answer).into_iter().collect()
-        } else if answer.contains_key("give_up") {
-            Vec::new()
+/// The candidates, and how many levels may be open around the arguments of the last one.
+fn candidates(answer: &Answer<'_>) -> (Vec<Candidate>, usize) {
+    let members = &answer.members;
+    let Some(list) = members.get("candidates") else {
+        return if is_candidate(members) {
+            (candidate(members).into_iter().collect(), 1)
+        } else if members.contains_key("give_up") {
+            (Vec::new(), 0)
         } else {
             // Bare arguments: what they are worth, the validator says.
-            vec![Candidate::new(raw.get(), UNSAID)]
+            (vec![Candidate::new(answer.raw.get(), UNSAID)], 0)
         };
     };
+    let is_bare_list = std::ptr::eq(*list, answer.raw);
     let items: Vec<&RawValue> = match serde_json::from_str(list.get()) {
         Ok(items) => items,
         Err(_) => vec![*list],
     };
-    items
+    let found = items
         .iter()
         .filter_map(|item| candidate(&object(item).ok()?))
-        .collect()
+        .collect();
+    (found, if is_bare_list { 2 } else { 3 })
 }
 
 fn candidate(members: &Members<'_>) -> Option<Candidate> {
@@ -276,29 +297,59 @@ mod tests {
 
     #[test]
     fn giving_up_has_a_reason() {
-        assert_eq!(reason(r#"{"candidates": [], "give_up": true, "reason": "no\nuser"}"#), "no user");
+        assert_eq!(
+            reason(r#"{"candidates": [], "give_up": true, "reason": "no\nuser"}"#),
+            "no user"
+        );
         assert_eq!(reason(r#"{"give_up": true}"#), "the model gave no reason");
-        assert_eq!(reason(r#"{"candidates": [], "give_up": false}"#), "the model proposed nothing");
+        assert_eq!(
+            reason(r#"{"candidates": [], "give_up": false}"#),
+            "the model proposed nothing"
+        );
     }
 
     #[test]
     fn confidence_is_a_number_from_0_to_1() {
         let told = |word: &str| {
-            found(&format!(r#"{{"candidates": [{{"arguments": {{}}, "confidence": {word}}}]}}"#))
-                .remove(0)
-                .1
+            found(&format!(
+                r#"{{"candidates": [{{"arguments": {{}}, "confidence": {word}}}]}}"#
+            ))
+            .remove(0)
+            .1
         };
         assert_eq!(
-            ["0.25", "\"0.25\"", "25", "\"25%\"", "-1", "1e9", "\"high\"", "null"].map(told),
+            [
+                "0.25", "\"0.25\"", "25", "\"25%\"", "-1", "1e9", "\"high\"", "null"
+            ]
+            .map(told),
             [0.25, 0.25, 0.25, 0.25, 0.0, 0.0, 0.0, 0.0]
         );
     }
 
     #[test]
-    fn a_cut_answer_loses_its_last_candidate() {
-        let cut = r#"{"candidates": [{"arguments": {"n": 1}, "confidence": 0.9}, {"arguments": {"n": 2"#;
-        assert_eq!(found(cut), [(r#"{"n": 1}"#.to_owned(), 0.9)]);
-        assert!(read(r#"{"candidates": [{"arguments": {"n": 2"#).is_err());
+    fn of_a_cut_answer_only_whole_arguments_count() {
+        let one = [(r#"{"n": 1}"#.to_owned(), 0.5)];
+        for whole in [
+            r#"{"candidates": [{"arguments": {"n": 1}"#,
+            r#"{"candidates": [{"arguments": {"n": 1}}"#,
+            r#"{"candidates": [{"arguments": {"n": 1}}], "give"#,
+            r#"{"candidates": [{"arguments": {"n": 1}}, {"arguments": {"n": 2"#,
+            r#"{"candidates": [{"arguments": {"n": 1}}, {"arguments": {"n": [2]"#,
+            r#"[{"arguments": {"n": 1}"#,
+            r#"{"arguments": {"n": 1}"#,
+        ] {
+            assert_eq!(found(whole), one, "{whole}");
+        }
+        for part in [
+            r#"{"candidates": [{"arguments": {"n": 1"#,
+            r#"{"candidates": [{"arguments": {"n": [1]"#,
+            r#"[{"arguments": {"n": 1"#,
+            r#"{"arguments": {"n": 1"#,
+            r#"{"n": 1"#,
+            r#"{"n": "one"#,
+        ] {
+            assert!(read(part).is_err(), "{part}");
+        }
     }
 
     #[test]
@@ -311,13 +362,25 @@ mod tests {
             panic!()
         };
         let expected = Patch::new([
-            Operation::Replace { path: "/n".into(), value: "1.50".into() },
-            Operation::Remove { path: "/a~1b".into() },
-            Operation::Move { from: "/x".into(), path: "/y".into() },
-            Operation::Add { path: "/z".into(), value: "null".into() },
+            Operation::Replace {
+                path: "/n".into(),
+                value: "1.50".into(),
+            },
+            Operation::Remove {
+                path: "/a~1b".into(),
+            },
+            Operation::Move {
+                from: "/x".into(),
+                path: "/y".into(),
+            },
+            Operation::Add {
+                path: "/z".into(),
+                value: "null".into(),
+            },
         ]);
         assert_eq!(list[0].change, harness::Change::Patch(expected));
-        let odd = r#"{"candidates": [{"patch": [{"op": "execute", "path": "/n"}], "confidence": 1}]}"#;
+        let odd =
+            r#"{"candidates": [{"patch": [{"op": "execute", "path": "/n"}], "confidence": 1}]}"#;
         assert_eq!(reason(odd), "the model proposed nothing");
     }
 

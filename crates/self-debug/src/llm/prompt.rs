@@ -92,10 +92,7 @@ pub enum PromptError {
 
 impl Prompt {
     /// Other templates. Their variables are checked, and a question is rendered on trial.
-    pub fn new(
-        system: impl Into<String>,
-        user: impl Into<String>,
-    ) -> Result<Self, PromptError> {
+    pub fn new(system: impl Into<String>, user: impl Into<String>) -> Result<Self, PromptError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         for (name, text) in [(SYSTEM, system.into()), (USER, user.into())] {
@@ -393,7 +390,11 @@ mod tests {
             assert_eq!(lines[5], text);
             assert_eq!(lines[6], json!([{"arguments": text, "error": text}]));
             let forbidden = ['<', '>', '`', '\r', '\u{2028}', '\u{85}', '\u{0}', '\u{1b}'];
-            assert!(!messages[1].text.contains(forbidden), "{}", messages[1].text);
+            assert!(
+                !messages[1].text.contains(forbidden),
+                "{}",
+                messages[1].text
+            );
         }
     }
 

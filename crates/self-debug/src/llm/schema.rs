@@ -141,14 +141,17 @@ mod tests {
             json!({"candidates": [{"rationale": "", "arguments": {"default": tree}, "confidence": 1}],
                    "give_up": false, "reason": ""})
         };
-        let (tools, problems) = repair_core::ToolSet::new([repair_core::ToolSpec::new("t", answer)]);
+        let (tools, problems) =
+            repair_core::ToolSet::new([repair_core::ToolSpec::new("t", answer)]);
         assert_eq!(problems, []);
         let is_valid = |value: &Value| {
             let raw = repair_core::RawCall::from_value("t", value);
             let verdict = tools.repair(&raw, &repair_core::Policy::default());
             matches!(verdict, repair_core::Verdict::Valid(_))
         };
-        assert!(is_valid(&json!({"candidates": [], "give_up": true, "reason": "x"})));
+        assert!(is_valid(
+            &json!({"candidates": [], "give_up": true, "reason": "x"})
+        ));
         assert!(!is_valid(&told(&leaf)), "the leaf is no node");
         assert!(!is_valid(&told(&json!({"right": {}}))));
     }

@@ -385,7 +385,11 @@ mod tests {
 
     #[test]
     fn settings_that_cannot_work_are_refused_without_the_key() {
-        let options = || OpenAiOptions::default().with_model("m").with_api_key("sk-se\ncret");
+        let options = || {
+            OpenAiOptions::default()
+                .with_model("m")
+                .with_api_key("sk-se\ncret")
+        };
         for options in [
             OpenAiOptions::default(),
             options(),

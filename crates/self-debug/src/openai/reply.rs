@@ -6,11 +6,7 @@ use serde_json::Value;
 use crate::chat::{ChatReply, ModelError, ModelErrorKind};
 
 /// The first choice of a completion.
-pub(super) fn read(
-    body: &Value,
-    model: &str,
-    prices: (u64, u64),
-) -> Result<ChatReply, ModelError> {
+pub(super) fn read(body: &Value, model: &str, prices: (u64, u64)) -> Result<ChatReply, ModelError> {
     let Some(choice) = body.pointer("/choices/0") else {
         let detail = "the endpoint's answer has no choice";
         return Err(ModelError::new(ModelErrorKind::Protocol, detail));
@@ -89,9 +85,19 @@ mod tests {
 
     #[test]
     fn a_refusal_and_a_filter_are_told() {
-        let refusal = |choice: Value| read(&json!({"choices": [choice]}), "m", (0, 0)).unwrap().refusal;
-        assert_eq!(refusal(json!({"message": {"refusal": "no"}})).as_deref(), Some("no"));
+        let refusal = |choice: Value| {
+            read(&json!({"choices": [choice]}), "m", (0, 0))
+                .unwrap()
+                .refusal
+        };
+        assert_eq!(
+            refusal(json!({"message": {"refusal": "no"}})).as_deref(),
+            Some("no")
+        );
         assert!(refusal(json!({"finish_reason": "content_filter"})).is_some());
-        assert_eq!(refusal(json!({"message": {"content": "x", "refusal": null}})), None);
+        assert_eq!(
+            refusal(json!({"message": {"content": "x", "refusal": null}})),
+            None
+        );
     }
 }

@@ -94,8 +94,14 @@ impl Service<HttpRequestFactory> for Once {
 }
 
 /// A whole answer that is JSON.
-async fn answered(client: &reqwest::Client, request: reqwest::Request) -> Result<Response, Refused> {
-    let response = client.execute(request).await.map_err(|error| unsent(&error))?;
+async fn answered(
+    client: &reqwest::Client,
+    request: reqwest::Request,
+) -> Result<Response, Refused> {
+    let response = client
+        .execute(request)
+        .await
+        .map_err(|error| unsent(&error))?;
     let (status, headers) = (response.status(), response.headers().clone());
     let body = body(response).await;
     if !status.is_success() {
@@ -226,7 +232,8 @@ mod tests {
 
     #[test]
     fn known_words_tell_more_than_the_status() {
-        let told = |body: &str| refused(StatusCode::BAD_REQUEST, &HeaderMap::new(), body.as_bytes());
+        let told =
+            |body: &str| refused(StatusCode::BAD_REQUEST, &HeaderMap::new(), body.as_bytes());
         let long = told(r#"{"error": {"code": "context_length_exceeded"}}"#);
         assert_eq!(long.error.kind(), Kind::TooLong);
         let long = told(r#"{"error": {"code": 400, "type": "exceed_context_size_error"}}"#);
@@ -244,7 +251,10 @@ mod tests {
             retry_after(&headers)
         };
         assert_eq!(read("retry-after", "7"), Some(Duration::from_secs(7)));
-        assert_eq!(read("retry-after-ms", "250"), Some(Duration::from_millis(250)));
+        assert_eq!(
+            read("retry-after-ms", "250"),
+            Some(Duration::from_millis(250))
+        );
         for odd in ["-1", "NaN", "inf", "1e300", "soon"] {
             assert_eq!(read("retry-after", odd), None, "{odd}");
         }

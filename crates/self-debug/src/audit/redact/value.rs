@@ -93,12 +93,7 @@ pub(super) fn redact_known(value: &mut Value, known: &Known) {
                 rename(object, |key| known.redact(key));
                 pending.extend(object.values_mut());
             }
-            Value::Number(number) => {
-                if known.redact(&number.to_string()).is_some() {
-                    *value = MARK.into();
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 }
