@@ -7,6 +7,8 @@
     reason = "tests"
 )]
 
+mod audit;
+
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 use toolmend::protocol::{Defaults, Toolkit, answer_json, answer_repair};
 
+use crate::audit::Audit;
 use crate::filter::{self, AnswerLine, Bounds, Count, Input};
 use crate::{interrupt, policy, progress};
 
@@ -102,6 +103,9 @@ enum Command {
     /// Reads almost-JSON, one request a line, and answers each with strict JSON.
     #[command(after_long_help = JSON_HELP)]
     Json(FilterArgs),
+    /// Read the audit logs of agents: sum them up, or make a dataset of them.
+    #[command(subcommand)]
+    Audit(Audit),
     /// List every rule: its name, how sure it is, what it costs, what was wrong.
     ///
     /// The names are those of a policy file and of the fixes in an answer.
@@ -148,6 +152,7 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
             )
         }
         Command::Json(args) => filter(&args, Arc::new(answer_json)),
+        Command::Audit(audit) => Ok(audit.run(open_all(&audit.logs().files)?)?),
         Command::Rules => list_rules(),
     }
 }
