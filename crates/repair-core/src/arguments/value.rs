@@ -149,14 +149,23 @@ pub(super) fn looks_like_container(text: &str) -> bool {
     text.trim_start().starts_with(['[', '{'])
 }
 
+/// A value that was read out of a string: nothing in it may stand twice under one key.
 fn read_strict(arena: &mut Arena<'_>, text: &str) -> Option<NodeId> {
+    let known = arena.duplicates().len();
     let (start, end) = arena.append(text);
-    arena.read_side(start, end, MAX_DEPTH).ok()
+    let node = arena.read_side(start, end, MAX_DEPTH).ok()?;
+    (arena.duplicates().len() == known).then_some(node)
 }
 
-fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault, text: &str) -> Option<Proposed> {
+fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>, text: &str) -> Option<Proposed> {
+    if !solver.may_read(text.len()) {
+        return None;
+    }
     if let Some(node) = read_strict(solver.arena, text) {
         return proposed(node);
+    }
+    if !solver.may_read(text.len()) {
+        return None;
     }
     let read = lenient::read(text, solver.tree, Some(fault.ty.id), MAX_DEPTH);
     let [value] = read.values.as_slice() else {
