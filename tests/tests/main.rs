@@ -14,4 +14,5 @@ mod generate;
 mod json;
 mod promises;
 mod rules;
+mod source;
 mod texts;

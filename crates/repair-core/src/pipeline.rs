@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::arguments::{self, Found, Proposal, Step, rules as argument_rules};
 use crate::call::{Arguments, Call, Finish, RawCall};
 use crate::fix::Fix;
-use crate::fixes::{Fixes, Source, render_text_fix};
+use crate::fixes::{Fixes, Source, TextFixes, render_text_fix};
 use crate::json::emit::emit;
 use crate::json::lenient::{self, Cut, Lenient, Problem};
 use crate::json::strict::StrictError;
@@ -132,8 +132,8 @@ impl Named<'_> {
             fix.risk = self.policy.risk_of(fix.rule, fix.risk).unwrap_or(fix.risk);
         }
         self.check_text(raw, &text)?;
-        let arena = Arena::read(Cow::Owned(text.text.clone()), limits.depth);
-        match arena {
+        let strict = std::mem::take(&mut text.text);
+        match Arena::read(Cow::Owned(strict), limits.depth) {
             Ok((arena, root)) => Ok(Read {
                 arena,
                 root,
@@ -393,17 +393,17 @@ impl Named<'_> {
         for step in &steps {
             step.edit.apply(&mut read.arena);
         }
-        let text = if steps.is_empty() {
-            read.arena.source().to_owned()
+        let shown = TextFixes::new(&read.text.fixes, &read.emitted, read.arena.source());
+        let (text, arena) = if steps.is_empty() {
+            (read.arena.into_source(), Arena::default())
         } else {
-            emit(&read.arena, read.root)
+            (Cow::Owned(emit(&read.arena, read.root)), read.arena)
         };
-        let call = self.call(raw, Cow::Owned(text));
+        let call = self.call(raw, text);
         let fixes = Fixes::new(Source {
             head: read.head,
-            text: read.text.fixes,
-            emitted: read.emitted,
-            arena: read.arena,
+            text: shown,
+            arena,
             root: read.root,
             steps,
         });
@@ -456,8 +456,7 @@ impl Named<'_> {
                 let arguments = emit(&arena, read.root);
                 let source = Source {
                     head: read.head.clone(),
-                    text: read.text.fixes.clone(),
-                    emitted: Cow::Borrowed(&read.emitted),
+                    text: TextFixes::new(&read.text.fixes, &read.emitted, arena.source()),
                     arena,
                     root: read.root,
                     steps: proposal.steps.clone(),

@@ -138,6 +138,11 @@ impl Index {
         index
     }
 
+    /// The tool that has exactly this name.
+    pub(crate) fn exact(&self, name: &str) -> Option<u32> {
+        self.exact.get(name).copied()
+    }
+
     /// Resolves an emitted name.
     pub(crate) fn resolve(&self, emitted: &str, tools: &dyn Tools) -> Resolution {
         if let Some(tool) = self.exact.get(emitted) {
