@@ -32,8 +32,9 @@ impl End {
     /// This, but nothing surer than `limit`.
     fn at_most(self, limit: Self) -> Self {
         match self {
-            Self::Certain | Self::Item => limit,
-            other => other,
+            Self::Content => Self::Content,
+            Self::Faint => Self::Faint,
+            _ => limit,
         }
     }
 }
@@ -118,16 +119,27 @@ impl<'t> Ends<'t> {
             return End::Certain;
         }
         let Some((frame, _)) = stack.split_last() else {
-            return End::Faint;
+            return self.before_rest(after);
         };
         match self.char_at(at) {
             Some(',' | '，' | ';') => self.after_comma(at, stack),
             Some('}' | ']' | '｝' | '］' | ')') => self.closers(at, stack),
-            Some('"' | '\'' | '“') if at > after => self.without_comma(at, frame),
+            Some('"' | '\'' | '“') => self.without_comma(after, at, frame),
             Some('+') => self.before_plus(after, at),
+            Some('/') if self.rest(at).starts_with("/*") => self.before_comment(at, stack),
             Some('/' | '#') if at > after => self.before_comment(at, stack),
+            Some(next) if at > after => self.before_bare(after, at, next, frame),
             _ => End::Content,
         }
+    }
+
+    /// A string that is the whole value ends with the text, if that ends like a string.
+    fn before_rest(&self, after: usize) -> End {
+        let quote = self.text.get(..after).and_then(|text| text.chars().next_back());
+        let ends_alike = quote.is_some_and(|quote| {
+            self.text.get(after..self.tail).is_some_and(|rest| rest.ends_with(quote))
+        });
+        if ends_alike { End::Content } else { End::Faint }
     }
 
     /// The string goes on in another literal.
@@ -155,14 +167,31 @@ impl<'t> Ends<'t> {
         end.at_most(End::Member)
     }
 
-    /// A key or an item directly after the value.
-    fn without_comma(&self, at: usize, frame: &Frame<'t>) -> End {
-        if !frame.is_object {
-            return End::Item;
+    /// A quoted key or item without a comma before it.
+    fn without_comma(&self, after: usize, at: usize, frame: &Frame<'t>) -> End {
+        let end = match key::quoted(self.rest(at)) {
+            Some(key) if frame.is_object => self.before_key(at, key, frame),
+            _ if !frame.is_object => End::Item,
+            _ => End::Content,
+        };
+        match end {
+            // Two quotes side by side are an empty literal, if not before a known key.
+            End::Certain => End::Certain,
+            _ if at == after => End::Content,
+            other => other,
         }
-        match key::quoted(self.rest(at)) {
-            Some(key) => self.before_key(at, key, frame),
-            None => End::Content,
+    }
+
+    /// A bare key on a line of its own, or a number or container as the next item.
+    fn before_bare(&self, after: usize, at: usize, next: char, frame: &Frame<'t>) -> End {
+        let rest = self.rest(at);
+        if !frame.is_object {
+            return if starts_value(next, rest) { End::Item } else { End::Content };
+        }
+        let is_on_new_line = self.text.get(after..at).is_some_and(|space| space.contains('\n'));
+        match key::bare(rest) {
+            Some(key) if is_on_new_line => self.before_key(at, key, frame),
+            _ => End::Content,
         }
     }
 
@@ -221,14 +250,14 @@ impl<'t> Ends<'t> {
         if is_new && is_like_others && is_known && self.may_begin(next, frame.place, key.name) {
             return End::Certain;
         }
-        let is_item = is_new && key.is_quoted && self.takes_any_key(frame);
+        let is_item = is_new && is_like_others && self.takes_any_key(frame);
         match (has_value, key.is_quoted) {
             (true, _) if is_item => End::Item,
             (true, true) => End::Member,
             // Named arguments of code look like this, members beside quoted keys do not.
-            (true, false) if !is_like_others && self.rest(colon).starts_with('=') => End::Content,
-            (true, false) => End::Faint,
-            (false, _) => End::Content,
+            (_, false) if !is_like_others && self.rest(colon).starts_with('=') => End::Content,
+            (_, false) => End::Faint,
+            (false, true) => End::Content,
         }
     }
 
@@ -273,19 +302,12 @@ impl<'t> Ends<'t> {
         }
         let end = match (open.split_last(), self.char_at(at)) {
             (Some(_), Some(',')) => self.after_comma(at, open),
-            (Some((frame, _)), Some('"')) if frame.is_object || self.space(last) > last => {
-                self.without_comma(at, frame)
-            }
-            // Another document follows.
-            (None, Some('{' | '[')) => End::Member,
+            (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),
+            // Another document follows, or a member behind a surplus closer.
             (None, _) => End::Faint,
             _ => End::Content,
         };
-        if fits || end == End::Content {
-            end
-        } else {
-            End::Faint
-        }
+        if fits { end } else { end.at_most(End::Faint) }
     }
 
     /// Whether the text holds a certain end behind this quote.

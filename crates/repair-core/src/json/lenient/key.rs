@@ -24,7 +24,7 @@ pub(super) fn closers_of(quote: char) -> &'static [char] {
     match quote {
         '"' => &['"'],
         '\'' => &['\''],
-        '`' => &['`'],
+        '`' | '´' => &['`', '´', '\''],
         '“' | '”' | '„' => &['”', '“', '"'],
         '‘' | '’' => &['’', '‘', '\''],
         '＂' => &['＂'],
@@ -78,11 +78,11 @@ pub(super) fn bare(text: &str) -> Option<Key<'_>> {
         .filter(|c| matches!(c, '"' | '\'' | '”' | '’'));
     let length = end + quote.map_or(0, char::len_utf8);
     let colon = colon_after(text, length)?;
-    // `https://` is no key.
-    let is_address = text
+    // Neither is `https://` a key nor the `std::` of a path.
+    let is_other = text
         .get(colon..)
-        .is_some_and(|rest| rest.starts_with("://"));
-    (!is_address).then_some(Key {
+        .is_some_and(|rest| rest.starts_with("://") || rest.starts_with("::"));
+    (!is_other).then_some(Key {
         name,
         length,
         colon,

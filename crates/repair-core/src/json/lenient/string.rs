@@ -76,6 +76,8 @@ impl Reader<'_, '_> {
         let mut at = content;
         let mut inner = 0;
         let mut balance = Balance::default();
+        // A quote was passed that could have ended an item.
+        let mut passed_item = false;
         while let Some((stop, character)) = self.next_stop(at, closers) {
             let after = stop + character.len_utf8();
             if character == '\\' {
@@ -89,7 +91,7 @@ impl Reader<'_, '_> {
                 at = after;
                 continue;
             }
-            if self.ends_string(start, stop..after, inner, &balance) {
+            if self.ends_string(start, stop..after, inner, &balance, &mut passed_item) {
                 return Found {
                     token: start..after,
                     content: content..stop,
@@ -129,19 +131,28 @@ impl Reader<'_, '_> {
         quote: Range<usize>,
         inner: usize,
         balance: &Balance,
+        passed_item: &mut bool,
     ) -> bool {
         let end = self.ends.judge(quote.end, &self.stack);
         let is_escaped = inner == 0;
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
         let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
-            (End::Content, ..) | (End::Faint, false, _) => (false, false),
-            (End::Faint, true, _) => (!certain_follows(), false),
+            (End::Content, ..) => (false, false),
+            // A text without raw quotes was escaped as it should be.
+            (End::Member, true, true) => (true, certain_follows()),
+            (End::Faint, true, true) => (!certain_follows(), false),
+            (_, true, _) | (End::Item | End::Certain, false, false) => (true, false),
+            (End::Member, false, false) => (true, certain_follows()),
             // A literal inside the content ends here.
-            (End::Item | End::Member, false, true) => (false, false),
-            (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
-            (End::Member, true, false) | (End::Item, ..) => (true, false),
-            (End::Certain, false, true) => (true, self.ends.separator_repeats(quote.clone())),
-            (End::Certain, ..) => (true, false),
+            (End::Item, false, true) => {
+                *passed_item = true;
+                (false, false)
+            }
+            (End::Faint, false, _) | (End::Member, false, true) => (false, false),
+            (End::Certain, false, true) => {
+                let repeats = self.ends.separator_repeats(quote.clone());
+                (true, repeats || *passed_item)
+            }
         };
         if is_ambiguous {
             self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
