@@ -135,9 +135,14 @@ impl<'t> Ends<'t> {
 
     /// A string that is the whole value ends with the text, if that ends like a string.
     fn before_rest(&self, after: usize) -> End {
-        let quote = self.text.get(..after).and_then(|text| text.chars().next_back());
+        let quote = self
+            .text
+            .get(..after)
+            .and_then(|text| text.chars().next_back());
         let ends_alike = quote.is_some_and(|quote| {
-            self.text.get(after..self.tail).is_some_and(|rest| rest.ends_with(quote))
+            self.text
+                .get(after..self.tail)
+                .is_some_and(|rest| rest.ends_with(quote))
         });
         if ends_alike { End::Content } else { End::Faint }
     }
@@ -186,9 +191,16 @@ impl<'t> Ends<'t> {
     fn before_bare(&self, after: usize, at: usize, next: char, frame: &Frame<'t>) -> End {
         let rest = self.rest(at);
         if !frame.is_object {
-            return if starts_value(next, rest) { End::Item } else { End::Content };
+            return if starts_value(next, rest) {
+                End::Item
+            } else {
+                End::Content
+            };
         }
-        let is_on_new_line = self.text.get(after..at).is_some_and(|space| space.contains('\n'));
+        let is_on_new_line = self
+            .text
+            .get(after..at)
+            .is_some_and(|space| space.contains('\n'));
         match key::bare(rest) {
             Some(key) if is_on_new_line => self.before_key(at, key, frame),
             _ => End::Content,
@@ -303,7 +315,7 @@ impl<'t> Ends<'t> {
         let end = match (open.split_last(), self.char_at(at)) {
             (Some(_), Some(',')) => self.after_comma(at, open),
             (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),
-            // Another document follows, or a member behind a surplus closer.
+            // Another document follows, or a member behind a surplus closer, or prose.
             (None, _) => End::Faint,
             _ => End::Content,
         };

@@ -20,8 +20,8 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     let mut ends = Ends::new(text, tree, tail.start);
     while let Some(start) = next_value(text, at, tree, place, lenient.values.is_empty()) {
         if let Some(rule) = skipped(text, at, start) {
-            if rule.id == rules::PROSE.id && begins_inside(text.get(at..start).unwrap_or_default())
-            {
+            let before = text.get(at..start).unwrap_or_default();
+            if rule.id == rules::PROSE.id && begins_inside(before) {
                 lenient.cut = Some(Cut::Beginning);
             }
             out.fix(rule, at..start, "");
@@ -132,15 +132,13 @@ fn next_value(text: &str, at: usize, tree: &Tree, place: Place, first: bool) -> 
     let start = skip_frame(text, at);
     let rest = text.get(start..)?;
     let next = rest.chars().next()?;
-    if first {
-        let is_scalar = matches!(next, '"' | '\'' | '-' | '0'..='9' | '“' | '`')
-            || [
-                "true", "false", "null", "True", "False", "None", "NaN", "Infinity",
-            ]
-            .contains(&rest.trim_end());
-        if is_scalar || super::key::starts_member(rest, tree, place) {
-            return Some(start);
-        }
+    if first && (starts_scalar(rest, next) || super::key::starts_member(rest, tree, place)) {
+        return Some(start);
+    }
+    // An array of anything, where only a comma stands before it.
+    let after_comma = rest.strip_prefix(',').map_or(rest, str::trim_start);
+    if !first && after_comma.starts_with('[') {
+        return Some(text.len() - after_comma.len());
     }
     if is_opener(rest) || (first && matches!(next, '{' | '[' | '｛' | '［')) && could_open(rest) {
         return Some(start);
@@ -151,6 +149,26 @@ fn next_value(text: &str, at: usize, tree: &Tree, place: Place, first: bool) -> 
         .map(|(offset, _)| tail + offset)
         .find(|found| text.get(*found..).is_some_and(is_opener))
 }
+
+/// Whether a text that is or begins with a scalar starts here.
+fn starts_scalar(rest: &str, next: char) -> bool {
+    let is_number = match next {
+        '-' | '+' | '.' => rest
+            .get(1..)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')),
+        _ => next.is_ascii_digit(),
+    };
+    let whole = rest
+        .get(..rest.len().min(MAX_WORD))
+        .unwrap_or_default()
+        .trim_end();
+    is_number
+        || !super::key::closers_of(next).is_empty()
+        || (rest.len() <= MAX_WORD && super::token::is_literal(whole))
+}
+
+/// Longest literal that is a whole text, with white space around it, in bytes.
+const MAX_WORD: usize = 32;
 
 /// Whether a bracket in the middle of a text opens JSON, not a remark or a placeholder.
 fn is_opener(rest: &str) -> bool {
@@ -165,7 +183,8 @@ fn is_opener(rest: &str) -> bool {
         return false;
     };
     if is_object {
-        let is_quote = matches!(next, '"' | '\'' | '“' | '‘' | '`' | '}' | '\\');
+        let is_quote =
+            matches!(next, '"' | '\'' | '“' | '‘' | '`' | '}' | '\\') && !inside.starts_with("```");
         is_quote
             || matches!(inside.get(..2), Some("//" | "/*"))
             || super::key::bare(inside).is_some()
@@ -180,10 +199,11 @@ fn could_open(rest: &str) -> bool {
     let mut chars = rest.chars();
     chars.next();
     let inside = chars.as_str().trim_start();
-    rest.starts_with(['[', '［'])
+    (rest.starts_with(['[', '［']) && !inside.starts_with("```"))
         || inside.is_empty()
         || is_opener(rest)
-        || inside.starts_with(['{', ',', '#'])
+        || inside.starts_with(['{', ',', '#', '…'])
+        || inside.starts_with("...")
 }
 
 /// The rule for what was skipped between `from` and `to`; `None` for white space alone.
@@ -198,6 +218,8 @@ fn skipped(text: &str, from: usize, to: usize) -> Option<&'static Rule> {
     let is_frame = skip_frame(text, from) >= to || Tail::new(skipped).start == 0;
     Some(if is_frame {
         &rules::FRAME
+    } else if from > 0 && skipped.trim() == "," {
+        &rules::SURPLUS_COMMA
     } else {
         &rules::PROSE
     })
@@ -268,7 +290,7 @@ const MAX_LANGUAGE: usize = 40;
 
 /// The length of a fence with its language, and of its line where nothing else stands there.
 fn fence_length(rest: &str) -> usize {
-    let mark = "```".len();
+    let mark = rest.bytes().take_while(|byte| *byte == b'`').count();
     let word = rest
         .bytes()
         .skip(mark)
@@ -304,7 +326,9 @@ impl Tail {
         loop {
             let trimmed =
                 rest.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | ';'));
-            let shorter = trimmed.strip_suffix("```").or_else(|| {
+            let fence = trimmed.strip_suffix("```");
+            let fence = fence.map(|rest| rest.trim_end_matches('`'));
+            let shorter = fence.or_else(|| {
                 let open = trimmed.ends_with('>').then(|| {
                     let from = trimmed.len().saturating_sub(MAX_TAG);
                     trimmed

@@ -96,6 +96,23 @@ pub(super) fn any(text: &str) -> Option<Key<'_>> {
     quoted(text).or_else(|| bare(text))
 }
 
+/// A key without its closing quote, and its colon, before the quote of a string.
+pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
+    let quote = text.chars().next().filter(|c| !closers_of(*c).is_empty())?;
+    let key = bare(text.get(quote.len_utf8()..)?)?;
+    let colon = quote.len_utf8() + key.colon;
+    let value = text
+        .get(colon + 1..)?
+        .trim_start_matches([' ', '\n', '\r', '\t']);
+    (!key.is_quoted && value.starts_with(quote)).then_some(Key {
+        name: key.name,
+        length: quote.len_utf8() + key.length,
+        colon,
+        is_quoted: true,
+        quote: None,
+    })
+}
+
 fn window(text: &str) -> &str {
     let mut end = text.len().min(MAX_KEY + 2);
     while !text.is_char_boundary(end) {

@@ -76,6 +76,20 @@ impl Output {
         }
     }
 
+    /// Puts a character in at `at`; only white space and a comma follow it.
+    pub(super) fn insert(&mut self, at: usize, character: char) {
+        self.text.insert(at, character);
+        let shift = |place: usize| if place > at { place + 1 } else { place };
+        for fix in self
+            .fixes
+            .iter_mut()
+            .rev()
+            .take_while(|fix| fix.after.end > at)
+        {
+            fix.after = shift(fix.after.start)..shift(fix.after.end);
+        }
+    }
+
     /// Takes the comma at `at` out again; only white space follows it.
     pub(super) fn remove_comma(&mut self, at: usize) {
         let space = self.text.split_off(at + 1);

@@ -26,6 +26,8 @@ pub(super) struct Frame<'t> {
     member_start: usize,
     /// Where the last comma was written, while nothing follows it.
     comma: Option<usize>,
+    /// Where the bracket for an opening parenthesis was written.
+    group: Option<usize>,
 }
 
 /// What is read next.
@@ -147,7 +149,9 @@ impl<'t, 'f> Reader<'t, 'f> {
             '\\' if matches!(rest.as_bytes().get(1), Some(b'n' | b't' | b'r')) => {
                 Some((2, &rules::ESCAPED_SPACE))
             }
-            '\0' | '\u{feff}' | '\u{200b}' => Some((next.len_utf8(), &rules::ODD_SPACE)),
+            '\0' | '\u{feff}' | '\u{200b}' | '\u{180e}' => {
+                Some((next.len_utf8(), &rules::ODD_SPACE))
+            }
             c if c.is_whitespace() => Some((c.len_utf8(), &rules::ODD_SPACE)),
             _ => None,
         }
@@ -186,8 +190,12 @@ impl<'t, 'f> Reader<'t, 'f> {
             return self.give_up();
         }
         let strict = if is_object { "{" } else { "[" };
+        let start = self.out.len();
         self.write_token(opener, strict, &rules::BRACKET);
         self.push_frame(is_object);
+        if let Some(frame) = self.stack.last_mut().filter(|_| opener == '(') {
+            frame.group = Some(start);
+        }
     }
 
     fn push_frame(&mut self, is_object: bool) {
@@ -209,6 +217,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             len: 0,
             member_start: self.out.len(),
             comma: None,
+            group: None,
         });
         self.state = if is_object { State::Key } else { State::Value };
     }
@@ -261,8 +270,14 @@ impl<'t, 'f> Reader<'t, 'f> {
             '.' | '…' => return self.skip_ellipsis(),
             _ => {}
         }
+        if next == '{' && self.close_item() {
+            return;
+        }
         let rest = self.rest(self.at);
-        match key::any(rest).or_else(|| long_key(rest)) {
+        match key::any(rest)
+            .or_else(|| long_key(rest))
+            .or_else(|| key::unclosed(rest))
+        {
             Some(key) => self.write_key(key),
             None => self.key_without_colon(next),
         }
@@ -278,7 +293,8 @@ impl<'t, 'f> Reader<'t, 'f> {
                 token
                     .chars()
                     .next()
-                    .is_some_and(|c| key::closers_of(c).is_empty()),
+                    .is_some_and(|c| key::closers_of(c).is_empty())
+                    || (key.is_quoted && key.quote.is_none()),
                 key.is_quoted,
             ) {
                 (true, true) => &rules::MISSING_QUOTE,
@@ -382,6 +398,8 @@ impl<'t, 'f> Reader<'t, 'f> {
             '+' if self.after_string => self.concatenate(),
             _ if is_object && key::any(rest).is_some() => self.missing_comma(),
             _ if is_quote && is_object && self.after_string => self.string_continuation(next),
+            '{' if is_object && self.close_item() => {}
+            _ if !is_object && next.is_alphanumeric() && self.starts_line() => self.missing_comma(),
             _ if !is_object && (starts_value(next, rest) || next == '(') => self.missing_comma(),
             '.' | '…' if !is_object => self.skip_ellipsis(),
             _ => self.fail(),
@@ -396,7 +414,7 @@ impl<'t, 'f> Reader<'t, 'f> {
 
     fn missing_comma(&mut self) {
         let comma = self.value_end;
-        self.out.text.insert(comma, ',');
+        self.out.insert(comma, ',');
         self.out.note(
             &rules::MISSING_COMMA,
             Risk::Lossless,
@@ -448,6 +466,11 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.at = end;
             return;
         };
+        let end = self.at + closer.len_utf8();
+        if depth == 0 && self.member_follows_root(end) {
+            return self.close_too_early(end);
+        }
+        let had_comma = self.stack.last().is_some_and(|frame| frame.comma.is_some());
         self.remove_trailing_comma();
         while self.stack.len() > depth + 1 {
             let inner = self.stack.pop().is_some_and(|frame| frame.is_object);
@@ -457,13 +480,71 @@ impl<'t, 'f> Reader<'t, 'f> {
                 if inner { "}" } else { "]" },
             );
         }
-        self.stack.pop();
+        let frame = self.stack.pop();
+        let group = frame.filter(|frame| closer == ')' && frame.len == 1 && !had_comma);
+        if let Some(start) = group.and_then(|frame| frame.group) {
+            // One value in parentheses is that value.
+            self.out.text.replace_range(start..=start, " ");
+            self.write_token(closer, "", &rules::BRACKET);
+            return self.value_is_done(false);
+        }
         self.write_token(
             closer,
             if closes_object { "}" } else { "]" },
             &rules::BRACKET,
         );
         self.value_is_done(false);
+    }
+
+    /// Whether behind the end of the root object a comma and a member of it follow.
+    fn member_follows_root(&self, end: usize) -> bool {
+        let Some(root) = self.stack.first().filter(|root| root.is_object) else {
+            return false;
+        };
+        let rest = self.rest(end).trim_start().strip_prefix(',');
+        rest.and_then(|rest| key::quoted(rest.trim_start()))
+            .is_some_and(|key| !root.keys.contains(key.name))
+    }
+
+    /// A closer that would end the root before its last member: it closes the innermost container
+    /// if that is an array, and nothing otherwise.
+    fn close_too_early(&mut self, end: usize) {
+        let before = self.at..end;
+        self.at = end;
+        self.remove_trailing_comma();
+        if self.stack.last().is_some_and(|frame| frame.is_object) {
+            return self
+                .out
+                .fix_as(&rules::SURPLUS_CLOSER, Risk::Inferred, before, "");
+        }
+        self.stack.pop();
+        self.out
+            .fix_as(&rules::BRACKET, Risk::Inferred, before, "]");
+        self.value_is_done(false);
+    }
+
+    /// Closes the item of an array that lacks its brace, where the next item opens.
+    fn close_item(&mut self) -> bool {
+        let [.., array, item] = self.stack.as_slice() else {
+            return false;
+        };
+        if array.is_object || !item.is_object || item.len == 0 {
+            return false;
+        }
+        let comma = item.comma;
+        let end = comma.unwrap_or(self.value_end);
+        self.stack.pop();
+        self.out.insert(end, '}');
+        let before = self.at..self.at;
+        self.out
+            .note(&rules::MISSING_CLOSER, Risk::Inferred, before, end);
+        self.value_is_done(false);
+        self.value_end = end + 1;
+        match comma {
+            Some(comma) => self.begin_next(comma + 1),
+            None => self.missing_comma(),
+        }
+        true
     }
 
     fn remove_trailing_comma(&mut self) {

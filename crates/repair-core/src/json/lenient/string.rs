@@ -78,6 +78,8 @@ impl Reader<'_, '_> {
         let mut balance = Balance::default();
         // A quote was passed that could have ended an item.
         let mut passed_item = false;
+        // Where an item ends if the first raw quote opens the next one.
+        let mut item_end = None;
         while let Some((stop, character)) = self.next_stop(at, closers) {
             let after = stop + character.len_utf8();
             if character == '\\' {
@@ -92,6 +94,14 @@ impl Reader<'_, '_> {
                 continue;
             }
             if self.ends_string(start, stop..after, inner, &balance, &mut passed_item) {
+                if let Some(end) = item_end.filter(|_| inner == 1) {
+                    return Found {
+                        token: start..end,
+                        content: content..end,
+                        ending: Ending::Unclosed,
+                        inner: 0,
+                    };
+                }
                 return Found {
                     token: start..after,
                     content: content..stop,
@@ -110,6 +120,9 @@ impl Reader<'_, '_> {
                     inner,
                 };
             }
+            if inner == 0 {
+                item_end = self.end_before_comma(content, stop);
+            }
             inner += 1;
             balance.quote(self.text, stop, after);
             at = after;
@@ -117,10 +130,32 @@ impl Reader<'_, '_> {
         let end = self.text.len();
         Found {
             token: start..end,
-            content: content..end,
+            content: content..self.certain_end(content),
             ending: Ending::Cut,
             inner,
         }
+    }
+
+    /// Up to where the text is content of an unclosed string for certain: closers of all that is
+    /// open, at the very end, may be what they look like.
+    fn certain_end(&self, content: usize) -> usize {
+        let mut rest = self.text.get(content..self.ends.tail).unwrap_or_default();
+        for frame in &self.stack {
+            let closer = if frame.is_object { '}' } else { ']' };
+            match rest.trim_end().strip_suffix(closer) {
+                Some(shorter) => rest = shorter,
+                None => return self.text.len(),
+            }
+        }
+        content + rest.trim_end().len()
+    }
+
+    /// Where the item that starts at `content` ends if the quote at `quote` opens the next one.
+    fn end_before_comma(&self, content: usize, quote: usize) -> Option<usize> {
+        let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
+        let before = self.text.get(content..quote).filter(|_| in_array)?;
+        let end = before.trim_end().strip_suffix(',')?;
+        Some(content + end.len())
     }
 
     /// Whether the quote at `quote` ends the string that starts at `start` and holds `inner` raw
