@@ -111,10 +111,22 @@ impl Reader<'_, '_> {
         let is_member = self.stack.last().is_some_and(|frame| frame.is_object);
         let mut before_is_space = false;
         let mut has_quote = false;
+        // Braces that the words themselves hold.
+        let mut depth = 0_usize;
         for (offset, next) in self.rest(start).char_indices() {
             let at = start + offset;
             let ends = match next {
                 '\n' | '\r' => true,
+                ',' if self.stack.is_empty() => self.rest(at + 1).trim_start().is_empty(),
+                '{' if self.item_lacks_brace() && self.is_whole(start, at) => true,
+                '{' => {
+                    depth += 1;
+                    false
+                }
+                '}' if depth > 0 => {
+                    depth -= 1;
+                    false
+                }
                 ',' | '，' | ';' if is_member => self.member_follows(at + next.len_utf8()),
                 ',' | '，' | ']' | '］' => in_array,
                 '}' | '｝' => in_object,
@@ -149,6 +161,7 @@ impl Reader<'_, '_> {
         rest.is_empty()
             || rest.starts_with(['}', '｝', ',', '/', '#', '…'])
             || rest.starts_with("...")
+            || (rest.starts_with('{') && self.item_lacks_brace())
             || key::any(rest).is_some()
             || is_broken_off_key(rest)
     }

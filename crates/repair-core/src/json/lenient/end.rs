@@ -22,8 +22,10 @@ pub(super) enum End {
     Member,
     /// An item of an array follows, or a key where any is welcome.
     Item,
-    /// Only an end if the text holds no certain one further on.
+    /// Something follows that the text may mean as content: an end only without raw quotes before.
     Faint,
+    /// The closers of the whole value and then no JSON: an end if no certain one follows.
+    Last,
     /// Not an end.
     Content,
 }
@@ -32,8 +34,7 @@ impl End {
     /// This, but nothing surer than `limit`.
     fn at_most(self, limit: Self) -> Self {
         match self {
-            Self::Content => Self::Content,
-            Self::Faint => Self::Faint,
+            Self::Content | Self::Faint | Self::Last => self,
             _ => limit,
         }
     }
@@ -119,10 +120,14 @@ impl<'t> Ends<'t> {
             return End::Certain;
         }
         let Some((frame, _)) = stack.split_last() else {
-            return self.before_rest(after);
+            return match self.char_at(at) {
+                Some('+') => self.before_plus(at, at),
+                _ => self.before_rest(after),
+            };
         };
         match self.char_at(at) {
             Some(',' | '，' | ';') => self.after_comma(at, stack),
+            Some(')') if frame.group.is_none() => End::Content,
             Some('}' | ']' | '｝' | '］' | ')') => self.closers(at, stack),
             Some('"' | '\'' | '“') => self.without_comma(after, at, frame),
             Some('+') => self.before_plus(after, at),
@@ -151,9 +156,14 @@ impl<'t> Ends<'t> {
     fn before_plus(&self, after: usize, plus: usize) -> End {
         let next = self.space(plus + 1);
         let has_space = plus > after || next > plus + 1;
-        match self.char_at(next) {
-            Some('"' | '\'') if has_space => End::Member,
-            _ => End::Content,
+        let mut literal = self.rest(next).chars();
+        let opens = matches!(literal.next(), Some('"' | '\''));
+        // Behind a closing quote the code goes on.
+        let closes = matches!(literal.next(), Some(',' | ')' | ']' | '}' | ';'));
+        if opens && has_space && !closes {
+            End::Member
+        } else {
+            End::Content
         }
     }
 
@@ -268,6 +278,7 @@ impl<'t> Ends<'t> {
             (true, true) => End::Member,
             // Named arguments of code look like this, members beside quoted keys do not.
             (_, false) if !is_like_others && self.rest(colon).starts_with('=') => End::Content,
+            (false, false) if !is_like_others => End::Content,
             (_, false) => End::Faint,
             (false, true) => End::Content,
         }
@@ -281,6 +292,13 @@ impl<'t> Ends<'t> {
             Some('{' | '[') => kinds.meets(Kinds::CONTAINERS),
             _ => true,
         }
+    }
+
+    /// Whether the schema says nothing about the keys of the innermost object.
+    pub(super) fn knows_no_keys(&self, stack: &[Frame<'t>]) -> bool {
+        stack
+            .last()
+            .is_some_and(|frame| frame.is_object && self.takes_any_key(frame))
     }
 
     fn takes_any_key(&self, frame: &Frame<'t>) -> bool {
@@ -315,11 +333,32 @@ impl<'t> Ends<'t> {
         let end = match (open.split_last(), self.char_at(at)) {
             (Some(_), Some(',')) => self.after_comma(at, open),
             (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),
-            // Another document follows, or a member behind a surplus closer, or prose.
-            (None, _) => End::Faint,
+            (None, _) => self.after_root(at, stack),
             _ => End::Content,
         };
         if fits { end } else { end.at_most(End::Faint) }
+    }
+
+    /// Behind the closers of the whole value: another document, a member behind a closer too many,
+    /// or no JSON.
+    fn after_root(&self, at: usize, stack: &[Frame<'t>]) -> End {
+        let next = if self.rest(at).starts_with(',') {
+            self.space(at + 1)
+        } else {
+            at
+        };
+        let rest = self.rest(next);
+        let is_object = stack.first().is_some_and(|root| root.is_object);
+        let is_member = next > at && is_object && key::quoted(rest).is_some();
+        let inside = rest.strip_prefix(['{', '[']).map(|_| self.space(next + 1));
+        let is_document = inside.is_some_and(|inside| {
+            matches!(self.char_at(inside), Some('"' | '\'' | '{' | '}' | ']'))
+        });
+        if is_member || is_document {
+            End::Faint
+        } else {
+            End::Last
+        }
     }
 
     /// Whether the text holds a certain end behind this quote.
@@ -400,7 +439,9 @@ impl<'t> Ends<'t> {
     pub(super) fn opens_known_key(&self, at: usize, frame: &Frame<'t>) -> bool {
         frame.is_object
             && key::quoted(self.rest(at)).is_some_and(|key| {
-                matches!(self.before_key(at, key, frame), End::Certain | End::Item)
+                let is_new = !frame.keys.contains(key.name);
+                (is_new && self.takes_any_key(frame))
+                    || self.before_key(at, key, frame) == End::Certain
             })
     }
 }

@@ -53,7 +53,13 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     } else if lenient.cut.is_none()
         && let Some(rule) = skipped(text, at, text.len())
     {
-        if ends_inside(text.get(at..).unwrap_or_default()) {
+        let is_scalar = !lenient
+            .values
+            .last()
+            .and_then(|value| out.text.get(value.clone()))
+            .is_some_and(|value| value.starts_with(['{', '[', '"']));
+        let is_torn = is_scalar && rule.id == rules::PROSE.id;
+        if is_torn || ends_inside(text.get(at..).unwrap_or_default()) {
             lenient.problem = lenient.problem.or(Some(Problem::Unreadable(at)));
         }
         out.fix(rule, at..text.len(), "");
@@ -162,7 +168,13 @@ fn starts_scalar(rest: &str, next: char) -> bool {
         .get(..rest.len().min(MAX_WORD))
         .unwrap_or_default()
         .trim_end();
+    let is_tuple = next == '('
+        && rest.trim_end().ends_with(')')
+        && rest
+            .trim_start_matches('(')
+            .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '{' | '['));
     is_number
+        || is_tuple
         || !super::key::closers_of(next).is_empty()
         || (rest.len() <= MAX_WORD && super::token::is_literal(whole))
 }

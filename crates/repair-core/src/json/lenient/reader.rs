@@ -27,7 +27,7 @@ pub(super) struct Frame<'t> {
     /// Where the last comma was written, while nothing follows it.
     comma: Option<usize>,
     /// Where the bracket for an opening parenthesis was written.
-    group: Option<usize>,
+    pub(super) group: Option<usize>,
 }
 
 /// What is read next.
@@ -523,12 +523,17 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.value_is_done(false);
     }
 
+    /// Whether an object that opens here can only be the next item of the array around this one.
+    pub(super) fn item_lacks_brace(&self) -> bool {
+        matches!(self.stack.as_slice(), [.., array, item] if item.is_object && !array.is_object)
+    }
+
     /// Closes the item of an array that lacks its brace, where the next item opens.
     fn close_item(&mut self) -> bool {
-        let [.., array, item] = self.stack.as_slice() else {
+        let Some(item) = self.stack.last().filter(|item| item.len > 0) else {
             return false;
         };
-        if array.is_object || !item.is_object || item.len == 0 {
+        if !self.item_lacks_brace() {
             return false;
         }
         let comma = item.comma;

@@ -122,6 +122,9 @@ impl Reader<'_, '_> {
             }
             if inner == 0 {
                 item_end = self.end_before_comma(content, stop);
+                if self.is_torn(stop..after) {
+                    self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+                }
             }
             inner += 1;
             balance.quote(self.text, stop, after);
@@ -133,6 +136,22 @@ impl Reader<'_, '_> {
             content: content..self.certain_end(content),
             ending: Ending::Cut,
             inner,
+        }
+    }
+
+    /// Whether the first raw quote of a string looks like its end, but what follows does not fit and
+    /// no schema says that the quote is content.
+    fn is_torn(&self, quote: Range<usize>) -> bool {
+        let next = self.rest(quote.end).trim_start().chars().next();
+        match self.stack.last() {
+            Some(frame) if !frame.is_object => next == Some(':'),
+            Some(_) => {
+                next == Some(',') && self.ends.knows_no_keys(&self.stack) && {
+                    let before = self.text.get(..quote.start).unwrap_or_default();
+                    before.ends_with(|c: char| c.is_alphanumeric())
+                }
+            }
+            None => false,
         }
     }
 
@@ -175,7 +194,7 @@ impl Reader<'_, '_> {
             (End::Content, ..) => (false, false),
             // A text without raw quotes was escaped as it should be.
             (End::Member, true, true) => (true, certain_follows()),
-            (End::Faint, true, true) => (!certain_follows(), false),
+            (End::Faint, true, true) | (End::Last, true, _) => (!certain_follows(), false),
             (_, true, _) | (End::Item | End::Certain, false, false) => (true, false),
             (End::Member, false, false) => (true, certain_follows()),
             // A literal inside the content ends here.
@@ -183,7 +202,7 @@ impl Reader<'_, '_> {
                 *passed_item = true;
                 (false, false)
             }
-            (End::Faint, false, _) | (End::Member, false, true) => (false, false),
+            (End::Faint | End::Last, false, _) | (End::Member, false, true) => (false, false),
             (End::Certain, false, true) => {
                 let repeats = self.ends.separator_repeats(quote.clone());
                 (true, repeats || *passed_item)
