@@ -7,6 +7,7 @@ use super::end::Ends;
 use super::output::Output;
 use super::reader::Reader;
 use super::{Cut, Lenient, Problem, rules};
+use crate::json::strict::{StrictError, strict_length};
 use crate::json::{Arena, Kind, MAX_DEPTH, equal, string};
 use crate::rule::Rule;
 use crate::schema::{Place, Tree};
@@ -18,6 +19,11 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     let mut at = 0;
     let tail = Tail::new(text);
     let mut ends = Ends::new(text, tree, tail.start);
+    let mut strict = Strict {
+        text,
+        tail: tail.start,
+        steps: 0,
+    };
     while let Some(start) = next_value(text, at, tree, place, lenient.values.is_empty()) {
         if let Some(rule) = skipped(text, at, start) {
             let before = text.get(at..start).unwrap_or_default();
@@ -30,6 +36,12 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
             out.push("\n");
         }
         let value_start = out.len();
+        if let Some(end) = strict.end_of_value(start, max_depth) {
+            out.push(text.get(start..end).unwrap_or_default());
+            lenient.values.push(value_start..out.len());
+            at = surplus_closers(text, end, &mut out);
+            continue;
+        }
         let mut reader = Reader::new(text, start, tree, place, max_depth, out, &mut ends);
         reader.value();
         lenient.cut = lenient.cut.or(reader.cut);
@@ -67,6 +79,36 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     lenient.text = out.text;
     lenient.fixes = out.fixes;
     lenient
+}
+
+/// Looks for values that are strict JSON: in them nothing is broken, whatever stands around.
+struct Strict<'t> {
+    text: &'t str,
+    tail: usize,
+    /// Bytes read so far. A text with more than a few of such values is left to the lenient reader.
+    steps: usize,
+}
+
+impl Strict<'_> {
+    /// Where the strict container at `start` ends, if what follows is no part of it.
+    fn end_of_value(&mut self, start: usize, max_depth: usize) -> Option<usize> {
+        let body = self.text.get(start..self.tail)?;
+        if !body.starts_with(['{', '[']) || self.steps > 4 * self.text.len() {
+            return None;
+        }
+        let length = match strict_length(body, max_depth) {
+            Ok(length) => length,
+            Err(StrictError::Syntax(at) | StrictError::TooDeep(at)) => {
+                self.steps += at;
+                return None;
+            }
+        };
+        self.steps += length;
+        let value = body.get(..length)?.trim_end();
+        let rest = body.get(value.len()..)?.trim_start();
+        let is_over = rest.starts_with(['{', '[', '<', '`']) || !rest.contains('"');
+        is_over.then_some(start + value.len())
+    }
 }
 
 /// The text with one level of escaping undone, if the whole of it is JSON in escaped form.

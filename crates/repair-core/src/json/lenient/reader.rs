@@ -1,9 +1,11 @@
 //! The forward pass over one value: containers on an explicit stack.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::end::{Ends, starts_value};
 use super::output::Output;
+use super::string::write;
 use super::{Cut, Problem, key, rules};
 use crate::json::string;
 use crate::rule::Risk;
@@ -289,24 +291,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         if token.starts_with('"') && string_is_strict(token) {
             self.out.push(token);
         } else {
-            let rule = match (
-                token
-                    .chars()
-                    .next()
-                    .is_some_and(|c| key::closers_of(c).is_empty())
-                    || (key.is_quoted && key.quote.is_none()),
-                key.is_quoted,
-            ) {
-                (true, true) => &rules::MISSING_QUOTE,
-                (true, false) => &rules::UNQUOTED_KEY,
-                (false, _) => &rules::QUOTES,
-            };
-            let mut strict = String::with_capacity(key.name.len() + 2);
-            string::encode(
-                &key.name.replace("\\'", "'").replace("\\\"", "\""),
-                &mut strict,
-            );
-            self.out.fix(rule, before.clone(), &strict);
+            self.rewrite_key(&key, &before);
         }
         let colon = self.at + key.colon;
         self.out
@@ -318,6 +303,27 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.at += 1;
         }
         self.expect_value(key.name, key.quote);
+    }
+
+    /// Writes a key that is not strict JSON as one that is.
+    fn rewrite_key(&mut self, key: &key::Key<'t>, before: &Range<usize>) {
+        let from = self.out.len();
+        self.out.push("\"");
+        let written = write(key.name, &mut self.out);
+        self.out.push("\"");
+        let opens_quoted = !key::closers_of(self.peek().unwrap_or(' ')).is_empty();
+        let rule = match (key.is_quoted, opens_quoted && key.quote.is_some()) {
+            (true, false) => Some(&rules::MISSING_QUOTE),
+            (false, _) => Some(&rules::UNQUOTED_KEY),
+            (true, true) => (key.quote != Some('"')).then_some(&rules::QUOTES),
+        };
+        if let Some(rule) = rule {
+            self.out.note(rule, rule.risk, before.clone(), from);
+        }
+        self.note_written(&written, before, from);
+        if written.damage.is_some() {
+            self.problem = self.problem.or(Some(Problem::DamagedEscape(before.start)));
+        }
     }
 
     fn expect_value(&mut self, name: &'t str, quote: Option<char>) {

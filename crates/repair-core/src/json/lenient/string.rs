@@ -286,18 +286,30 @@ impl Reader<'_, '_> {
         if found.ending == Ending::Unclosed {
             note(&rules::MISSING_QUOTE, Risk::Inferred);
         }
-        if written.control {
-            note(&rules::RAW_CONTROL, Risk::Lossless);
-        }
-        if let Some(risk) = written.escape {
-            note(&rules::ESCAPE, risk);
-        }
-        if written.surrogate {
-            note(&rules::LONE_SURROGATE, Risk::Guess);
-        }
+        self.note_written(&written, &before, from);
         if let Some(at) = written.damage.filter(|_| !is_cut) {
             let at = found.content.start + at;
             self.problem = self.problem.or(Some(Problem::DamagedEscape(at)));
+        }
+    }
+
+    /// Notes what had to be changed in the content of a string or key.
+    pub(super) fn note_written(&mut self, written: &Written, before: &Range<usize>, from: usize) {
+        let changes = [
+            (
+                &rules::RAW_CONTROL,
+                written.control.then_some(Risk::Lossless),
+            ),
+            (&rules::ESCAPE, written.escape),
+            (
+                &rules::LONE_SURROGATE,
+                written.surrogate.then_some(Risk::Guess),
+            ),
+        ];
+        for (rule, risk) in changes {
+            if let Some(risk) = risk {
+                self.out.note(rule, risk, before.clone(), from);
+            }
         }
     }
 }
@@ -348,12 +360,12 @@ fn without_half_escape(content: &str) -> &str {
 
 /// What had to be changed in a string's content.
 #[derive(Debug, Default)]
-struct Written {
-    control: bool,
+pub(super) struct Written {
+    pub(super) control: bool,
     /// An illegal escape, and how sure its reading is.
-    escape: Option<Risk>,
-    surrogate: bool,
-    damage: Option<usize>,
+    pub(super) escape: Option<Risk>,
+    pub(super) surrogate: bool,
+    pub(super) damage: Option<usize>,
 }
 
 impl Written {
@@ -364,7 +376,7 @@ impl Written {
 }
 
 /// Writes the inside of a string as strict JSON; legal escapes keep their spelling.
-fn write(content: &str, out: &mut Output) -> Written {
+pub(super) fn write(content: &str, out: &mut Output) -> Written {
     let reading = Reading::of(content);
     let mut written = Written {
         escape: reading.risk(),
