@@ -263,7 +263,12 @@ impl<'t> Ends<'t> {
     /// Whether a key can only be the next member of `frame`.
     fn before_key(&self, at: usize, key: Key<'t>, frame: &Frame<'t>) -> End {
         let colon = at + key.colon;
-        let value = self.space(colon + self.char_at(colon).map_or(1, char::len_utf8));
+        let separator = if self.rest(colon).starts_with("=>") {
+            2
+        } else {
+            self.char_at(colon).map_or(1, char::len_utf8)
+        };
+        let value = self.space(colon + separator);
         let next = self.char_at(value).filter(|_| value < self.tail);
         let has_value = next.is_none_or(|next| starts_value(next, self.rest(value)));
         let is_new = !frame.keys.contains(key.name);

@@ -55,11 +55,22 @@ impl Output {
         before: Range<usize>,
         start: usize,
     ) {
+        self.note_range(rule, risk, before, start..self.text.len());
+    }
+
+    /// Notes that the bytes `after` of what was written stand for the bytes `before`.
+    pub(super) fn note_range(
+        &mut self,
+        rule: &'static Rule,
+        risk: Risk,
+        before: Range<usize>,
+        after: Range<usize>,
+    ) {
         self.fixes.push(TextFix {
             rule,
             risk: risk.max(rule.risk),
             before,
-            after: start..self.text.len(),
+            after,
         });
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Frame<'t> {
     member_start: usize,
     /// Where the last comma was written, while nothing follows it.
     comma: Option<usize>,
+    /// The bytes of the text that it stands for.
+    comma_read: Range<usize>,
     /// Where the bracket for an opening parenthesis was written.
     pub(super) group: Option<usize>,
 }
@@ -52,6 +54,8 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) problem: Option<Problem>,
     /// Where the last value ends in the output.
     pub(super) value_end: usize,
+    /// Where it ends in the text.
+    pub(super) value_read: usize,
     /// The last value was a string.
     after_string: bool,
     pub(super) tree: &'t Tree,
@@ -79,6 +83,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             cut: None,
             problem: None,
             value_end: 0,
+            value_read: 0,
             after_string: false,
             tree,
             place,
@@ -219,6 +224,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             len: 0,
             member_start: self.out.len(),
             comma: None,
+            comma_read: 0..0,
             group: None,
         });
         self.state = if is_object { State::Key } else { State::Value };
@@ -244,6 +250,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     /// Notes that a value is complete.
     pub(super) fn value_is_done(&mut self, is_string: bool) {
         self.value_end = self.out.len();
+        self.value_read = self.at;
         self.after_string = is_string;
         if let Some(frame) = self.stack.last_mut() {
             frame.len += 1;
@@ -297,10 +304,11 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.out
             .push(self.text.get(before.end..colon).unwrap_or_default());
         self.at = colon;
-        let given = self.peek().unwrap_or(':');
-        self.write_token(given, ":", &rules::SEPARATOR);
-        if given == '=' && self.peek() == Some('>') {
-            self.at += 1;
+        if self.rest(colon).starts_with("=>") {
+            self.out.fix(&rules::SEPARATOR, colon..colon + 2, ":");
+            self.at = colon + 2;
+        } else {
+            self.write_token(self.peek().unwrap_or(':'), ":", &rules::SEPARATOR);
         }
         self.expect_value(key.name, key.quote);
     }
@@ -413,29 +421,29 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     fn comma(&mut self, given: char) {
-        let comma = self.out.len();
+        let (comma, read) = (self.out.len(), self.at);
         self.write_token(given, ",", &rules::SEPARATOR);
-        self.begin_next(comma);
+        self.begin_next(comma, read..self.at);
     }
 
     fn missing_comma(&mut self) {
         let comma = self.value_end;
         self.out.insert(comma, ',');
-        self.out.note(
-            &rules::MISSING_COMMA,
-            Risk::Lossless,
-            self.at..self.at,
-            comma,
-        );
-        self.begin_next(comma);
+        let here = self.at..self.at;
+        let risk = Risk::Lossless;
+        self.out
+            .note_range(&rules::MISSING_COMMA, risk, here.clone(), comma..comma + 1);
+        self.begin_next(comma, here);
     }
 
-    fn begin_next(&mut self, comma: usize) {
+    /// Behind a comma, which was written at `comma` for the bytes `read`.
+    fn begin_next(&mut self, comma: usize, read: Range<usize>) {
         let tree = self.tree;
         let Some(frame) = self.stack.last_mut() else {
             return;
         };
         frame.comma = Some(comma);
+        frame.comma_read = read;
         frame.member_start = comma;
         if frame.is_object {
             self.state = State::Key;
@@ -542,29 +550,32 @@ impl<'t, 'f> Reader<'t, 'f> {
         if !self.item_lacks_brace() {
             return false;
         }
-        let comma = item.comma;
+        let (comma, read) = (item.comma, item.comma_read.clone());
         let end = comma.unwrap_or(self.value_end);
         self.stack.pop();
         self.out.insert(end, '}');
-        let before = self.at..self.at;
+        let here = self.at..self.at;
+        let risk = Risk::Inferred;
         self.out
-            .note(&rules::MISSING_CLOSER, Risk::Inferred, before, end);
+            .note_range(&rules::MISSING_CLOSER, risk, here, end..end + 1);
         self.value_is_done(false);
         self.value_end = end + 1;
         match comma {
-            Some(comma) => self.begin_next(comma + 1),
+            Some(comma) => self.begin_next(comma + 1, read),
             None => self.missing_comma(),
         }
         true
     }
 
     fn remove_trailing_comma(&mut self) {
-        let comma = self.stack.last_mut().and_then(|frame| frame.comma.take());
-        if let Some(comma) = comma {
+        let Some(frame) = self.stack.last_mut() else {
+            return;
+        };
+        let read = frame.comma_read.clone();
+        if let Some(comma) = frame.comma.take() {
             self.out.remove_comma(comma);
-            let now = self.out.len();
             self.out
-                .note(&rules::SURPLUS_COMMA, Risk::Lossless, self.at..self.at, now);
+                .note_range(&rules::SURPLUS_COMMA, Risk::Lossless, read, comma..comma);
         }
     }
 

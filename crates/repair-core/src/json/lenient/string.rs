@@ -43,22 +43,19 @@ impl Reader<'_, '_> {
 
     /// Reads another part of the string value that was just written.
     pub(super) fn string_continuation(&mut self, quote: char) {
-        let from = self.at;
-        let found = self.find_string(from, quote);
-        self.out.text.truncate(self.value_end.saturating_sub(1));
+        let found = self.find_string(self.at, quote);
+        // From the closing quote of the part before.
+        let from = self.value_read.saturating_sub(1);
+        self.out.truncate(self.value_end.saturating_sub(1));
         let start = self.out.len();
         self.write_content(&found, quote, start);
-        self.out.note(
-            &rules::CONCATENATION,
-            Risk::Lossless,
-            from..found.token.end,
-            start,
-        );
+        let before = from..found.token.end;
+        self.out
+            .note(&rules::CONCATENATION, Risk::Lossless, before, start);
         self.finish_string(&found);
     }
 
     fn finish_string(&mut self, found: &Found) {
-        self.out.push("\"");
         self.at = found.token.end;
         self.value_is_done(true);
         if found.ending == Ending::Cut {
@@ -275,6 +272,7 @@ impl Reader<'_, '_> {
             content
         };
         let written = write(content, &mut self.out);
+        self.out.push("\"");
         let before = found.token.clone();
         let mut note = |rule, risk| self.out.note(rule, risk, before.clone(), from);
         if quote != '"' || (found.token.start + 1 < found.content.start) {
