@@ -7,6 +7,8 @@
     reason = "tests"
 )]
 
+mod breakages;
+mod dice;
 mod field;
 mod generate;
 mod json;
