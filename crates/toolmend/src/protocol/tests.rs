@@ -52,3 +52,24 @@ fn depth_and_many_keys_are_no_danger() {
     let start = r#"{"id":1,"outcome":"rejected","calls":[]"#;
     assert!(answer.line.starts_with(start), "{}", &answer.line[..200]);
 }
+
+#[test]
+fn an_answer_is_not_a_hundred_times_as_long_as_its_line() {
+    let commas = ",".repeat(20_000);
+    for answer in [
+        answer_json(&format!("{{\"id\": 1, \"input\": \"[1{commas}2]\"}}")),
+        answer_repair(
+            &format!(
+                "{{\"id\": 1, \"mode\": \"native\", \"tools\": [{{\"name\": \"t\"}}], \
+                 \"raw\": {{\"name\": \"t\", \"arguments\": \"{{'a': [1{commas}2]}}\"}}}}"
+            ),
+            &Defaults::default(),
+        ),
+    ] {
+        let line: serde_json::Value = serde_json::from_str(&answer.line).unwrap();
+        let listed = line["fixes"].as_array().unwrap().len();
+        let more = usize::try_from(line["more_fixes"].as_u64().unwrap()).unwrap();
+        assert_eq!(listed, 1000);
+        assert!(listed + more > 19_000, "{more}");
+    }
+}

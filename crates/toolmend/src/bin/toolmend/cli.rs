@@ -57,7 +57,8 @@ A line out:
   calls          the calls that may run, and no others: id, name, arguments, arguments_text (exact text)
   each           one outcome per call, in order
   content        the text left after the calls were taken out
-  fixes          every change: rule, place, before, after, risk, sentence
+  fixes          every change: rule, place, before, after, risk, sentence (the first 1000; more_fixes
+                 counts the rest)
   reason         why a call was rejected
   feedback       what to tell the model
   candidates     repairs that were too risky to apply without asking
@@ -85,7 +86,8 @@ A line out:
   value      the value; several different ones as a list
   text       its exact JSON text
   truncated  the input was cut off: the value is the part of it that is certain
-  fixes      every change: rule, place, before, after, risk, sentence
+  fixes      every change: rule, place, before, after, risk, sentence (the first 1000; more_fixes counts
+             the rest)
   problem    why there is no value"#;
 
 #[derive(Debug, Subcommand)]
