@@ -43,7 +43,8 @@ fn an_answer_is_one_line() {
 #[test]
 fn depth_and_many_keys_are_no_danger() {
     let deep = "[".repeat(300_000) + &"]".repeat(300_000);
-    let keys: String = (0..100_000).map(|at| format!("\"k{at}\": 0, ")).collect();
+    let keys: Vec<String> = (0..100_000).map(|at| format!("\"k{at}\": 0, ")).collect();
+    let keys = keys.concat();
     let line = format!(
         "{{{keys}\"x\": {deep}, \"id\": 1, \"mode\": \"native\", \"tools\": [{{\"name\": \"t\"}}], \
          \"raw\": {{\"name\": \"t\", \"arguments\": {{\"a\": {deep}}}}}}}"

@@ -144,17 +144,15 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     match Cli::parse().command {
         Command::Repair(args) => {
             let defaults = defaults(&args)?;
-            filter(
-                &args.filter,
-                Arc::new(move |line| answer_repair(line, &defaults)),
-            )
+            let answer = move |line: &str| answer_repair(line, &defaults);
+            filter(&args.filter, &(Arc::new(answer) as Arc<AnswerLine>))
         }
-        Command::Json(args) => filter(&args, Arc::new(answer_json)),
+        Command::Json(args) => filter(&args, &(Arc::new(answer_json) as Arc<AnswerLine>)),
         Command::Rules => list_rules(),
     }
 }
 
-fn filter(args: &FilterArgs, answer: Arc<AnswerLine>) -> Result<ExitCode, Failure> {
+fn filter(args: &FilterArgs, answer: &Arc<AnswerLine>) -> Result<ExitCode, Failure> {
     let inputs = open_all(&args.files)?;
     interrupt::install()?;
     let cores = std::thread::available_parallelism();
