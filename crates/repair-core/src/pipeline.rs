@@ -11,7 +11,7 @@ use crate::json::lenient::{self, Cut, Lenient, Problem};
 use crate::json::strict::StrictError;
 use crate::json::{Arena, Kind, NodeId};
 use crate::policy::Policy;
-use crate::rule::{Loss, Risk};
+use crate::rule::{Loss, Risk, Rule};
 use crate::spec::Effect;
 use crate::toolset::{Tool, ToolSet};
 use crate::verdict::{Candidate, Origin, Reason, Rejected, Repaired, Verdict};
@@ -60,8 +60,8 @@ pub(crate) struct Named<'s> {
     pub(crate) tool: &'s Tool,
     pub(crate) policy: &'s Policy,
     pub(crate) effect: Effect,
-    /// The fix of the name, if it was not exact.
-    pub(crate) fix: Option<Fix>,
+    /// The rule by which the name was read, if it was not exact.
+    pub(crate) rule: Option<&'static Rule>,
 }
 
 /// A text on its way to a call: what was done to it so far.
@@ -91,7 +91,9 @@ impl Named<'_> {
     fn read<'a>(&self, raw: &RawCall<'a>) -> Result<Read<'a>, Box<Rejected>> {
         let limits = self.policy.limits();
         let emitted = raw.arguments.clone().unwrap_or(Cow::Borrowed(""));
-        let head: Vec<Fix> = raw.readings.iter().chain(&self.fix).cloned().collect();
+        let name = self.tool.spec.name();
+        let name_fix = self.rule.map(|rule| Fix::new(rule, "", &raw.name, name));
+        let head: Vec<Fix> = raw.readings.iter().cloned().chain(name_fix).collect();
         if emitted.len() > limits.bytes {
             return Err(self.reject(
                 raw,

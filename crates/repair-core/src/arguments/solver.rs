@@ -159,10 +159,12 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// A number that fits; hosts with typed integers want `5.0` as `5`.
     fn solve_number(&mut self, node: NodeId, ty: &Type) -> Solutions {
-        let token = self.arena.token(node);
         let is_whole = self.policy.integral_floats() && !ty.kinds.contains(Kinds::NUMBER);
-        let written = number::written_out(token).filter(|written| is_whole && written != token);
-        let Some(written) = written else {
+        if !is_whole {
+            return Solutions::fits();
+        }
+        let token = self.arena.token(node);
+        let Some(written) = number::written_out(token).filter(|written| written != token) else {
             return Solutions::fits();
         };
         let with = self.arena.new_scalar(Kind::Number, &written);

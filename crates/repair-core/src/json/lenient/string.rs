@@ -23,6 +23,8 @@ pub(super) struct Found {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
+    /// Its content is strict.
+    Strict,
     Closed,
     /// Its closing quote is missing.
     Unclosed,
@@ -72,6 +74,14 @@ impl Reader<'_, '_> {
         }
         let closers = key::closers_of(quote);
         let content = start + quote.len_utf8();
+        if let Some(stop) = self.strict_end(content, quote) {
+            return Found {
+                token: start..stop + 1,
+                content: content..stop,
+                ending: Ending::Strict,
+                inner: 0,
+            };
+        }
         let mut at = content;
         let mut inner = 0;
         let mut doubtful = false;
@@ -130,6 +140,12 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// The end of a string in which nothing is wrong.
+    fn strict_end(&self, content: usize, quote: char) -> Option<usize> {
+        let stop = (quote == '"').then(|| string::strict_end(self.text, content))??;
+        (self.ends.judge(stop + 1, &self.stack) == End::Certain).then_some(stop)
+    }
+
     /// The next quote or backslash.
     fn next_stop(&self, at: usize, closers: &[char]) -> Option<(usize, char)> {
         if closers == ['"'] {
@@ -180,6 +196,9 @@ impl Reader<'_, '_> {
 
     fn write_content(&mut self, found: &Found, quote: char, from: usize) {
         let content = self.text.get(found.content.clone()).unwrap_or_default();
+        if found.ending == Ending::Strict {
+            return self.out.push(content);
+        }
         let is_cut = found.ending == Ending::Cut;
         let content = if is_cut {
             without_half_escape(content)
