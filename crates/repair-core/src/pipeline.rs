@@ -93,7 +93,13 @@ impl Named<'_> {
         let emitted = raw.arguments.clone().unwrap_or(Cow::Borrowed(""));
         let name = self.tool.spec.name();
         let name_fix = self.rule.map(|rule| Fix::new(rule, "", &raw.name, name));
-        let head: Vec<Fix> = raw.readings.iter().cloned().chain(name_fix).collect();
+        let head: Vec<Fix> = raw
+            .readings
+            .iter()
+            .cloned()
+            .chain(name_fix)
+            .map(|fix| self.of_policy(fix))
+            .collect();
         if emitted.len() > limits.bytes {
             return Err(self.reject(
                 raw,
@@ -125,6 +131,9 @@ impl Named<'_> {
             Some(self.tool.tree.root()),
             limits.depth,
         );
+        for fix in &mut text.fixes {
+            fix.risk = self.policy.risk_of(fix.rule, fix.risk).unwrap_or(fix.risk);
+        }
         self.check_text(raw, &text)?;
         let strict = std::mem::take(&mut text.text);
         match Arena::read(Cow::Owned(strict), limits.depth) {
@@ -145,13 +154,12 @@ impl Named<'_> {
         }
     }
 
-    fn too_deep(&self, raw: &RawCall<'_>, at: usize) -> Box<Rejected> {
-        let depth = self.policy.limits().depth;
-        self.reject(
-            raw,
-            Reason::Limit,
-            format!("the arguments nest deeper than {depth} levels (byte {at})"),
-        )
+    /// A fix with the risk that the host gives to its rule. What is switched off is refused at the
+    /// end.
+    fn of_policy(&self, fix: Fix) -> Fix {
+        let risk = self.policy.risk_of_named(&fix.rule, fix.risk);
+        let risk = risk.unwrap_or(fix.risk);
+        fix.with_risk(risk)
     }
 
     /// Empty, null or absent arguments: `{}`, which the judge then has to accept.
@@ -185,7 +193,7 @@ impl Named<'_> {
             rejected.errors = arguments::explain(&arena, root, &self.tool.tree, limits.errors);
             return Err(rejected);
         }
-        head.push(Fix::new(rule, "", &emitted, "{}").with_risk(risk));
+        head.push(self.of_policy(Fix::new(rule, "", &emitted, "{}").with_risk(risk)));
         Ok(Read {
             arena,
             root,
@@ -301,7 +309,9 @@ impl Named<'_> {
         }
         let found = arguments::search(&mut read.arena, read.root, target, self.policy);
         match found {
-            Found::Nothing if fits && !conflicts => self.finish(raw, read, Vec::new(), Vec::new()),
+            Found::Nothing | Found::Tie(_) | Found::Exhausted if fits && !conflicts => {
+                self.finish(raw, read, Vec::new(), Vec::new())
+            }
             Found::One(best, others) => self.finish(raw, read, best.steps, others),
             Found::Tie(proposals) => {
                 let mut rejected =

@@ -299,6 +299,26 @@ impl<'a> Arena<'a> {
         })
     }
 
+    /// A new scalar whose token is the content of the string `string`.
+    pub(crate) fn new_unquoted(&mut self, kind: Kind, string: NodeId) -> NodeId {
+        let node = self.node(string);
+        if node.has(ESCAPED) {
+            let token = self.string(string).into_owned();
+            return self.new_scalar(kind, &token);
+        }
+        self.push(Node {
+            start: node.start + 1,
+            end: node.end.saturating_sub(1),
+            key_start: 0,
+            key_end: 0,
+            next: NONE,
+            first: NONE,
+            len: 0,
+            kind,
+            flags: (node.flags & SIDE) | INSERTED,
+        })
+    }
+
     /// A new string node with the content `content`.
     pub(crate) fn new_string(&mut self, content: &str) -> NodeId {
         let mut token = String::with_capacity(content.len() + 2);
@@ -328,6 +348,35 @@ impl<'a> Arena<'a> {
             first: inner,
             len: 1,
             kind,
+            flags: SYNTHETIC | INSERTED,
+        })
+    }
+
+    /// A new object: for each member whose key to take, and whose content.
+    pub(crate) fn new_object(&mut self, members: Vec<(NodeId, NodeId)>) -> NodeId {
+        let (mut first, mut len) = (NONE, 0);
+        for (key, content) in members.into_iter().rev() {
+            let (key, content) = (self.node(key), self.node(content));
+            first = self.push(Node {
+                key_start: key.key_start,
+                key_end: key.key_end,
+                next: first,
+                flags: (content.flags & CONTENT_FLAGS)
+                    | (key.flags & (KEY_SIDE | KEY_ESCAPED))
+                    | INSERTED,
+                ..content
+            });
+            len += 1;
+        }
+        self.push(Node {
+            start: 0,
+            end: 0,
+            key_start: 0,
+            key_end: 0,
+            next: NONE,
+            first,
+            len,
+            kind: Kind::Object,
             flags: SYNTHETIC | INSERTED,
         })
     }

@@ -4,6 +4,7 @@
 //! in nested unions.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
@@ -185,8 +186,14 @@ impl<'a> Object<'a, ArenaJson> for View<'a> {
     type MemberName = Cow<'a, str>;
     type MembersIter = Members<'a>;
 
+    /// Members of one key count once.
     fn len(&self) -> usize {
-        self.arena.node(self.id).len as usize
+        let arena = self.arena;
+        if arena.duplicates().is_empty() {
+            return arena.node(self.id).len as usize;
+        }
+        let keys: HashSet<_> = arena.children(self.id).map(|id| arena.key(id)).collect();
+        keys.len()
     }
 
     #[allow(clippy::borrowed_box, reason = "the trait's signature")]
@@ -214,7 +221,7 @@ impl<'a> Array<'a, ArenaJson> for View<'a> {
     }
 
     fn is_unique(&self) -> bool {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         self.arena
             .children(self.id)
             .all(|id| seen.insert(equal::canonical(self.arena, id)))
