@@ -162,6 +162,15 @@ impl Named<'_> {
         fix.with_risk(risk)
     }
 
+    fn too_deep(&self, raw: &RawCall<'_>, at: usize) -> Box<Rejected> {
+        let depth = self.policy.limits().depth;
+        self.reject(
+            raw,
+            Reason::Limit,
+            format!("the arguments nest deeper than {depth} levels (byte {at})"),
+        )
+    }
+
     /// Empty, null or absent arguments: `{}`, which the judge then has to accept.
     fn no_arguments<'a>(
         &self,

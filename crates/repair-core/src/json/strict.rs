@@ -312,13 +312,11 @@ impl<'r, 'a> Reader<'r, 'a> {
                 }
                 Some(b'\\') => {
                     escaped = true;
-                    match string::escape_length(self.text, at) {
-                        Some(length) => at += length,
-                        None => {
-                            self.at = at;
-                            return self.fail();
-                        }
-                    }
+                    let Some(length) = string::escape_length(self.text, at) else {
+                        self.at = at;
+                        return self.fail();
+                    };
+                    at += length;
                 }
                 _ => {
                     self.at = at;
