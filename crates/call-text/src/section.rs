@@ -1,7 +1,7 @@
 //! A stretch of calls: markers, one call after another, closing markers.
 
 use crate::cursor::{Cursor, Look, Stop};
-use crate::format::Format;
+use crate::format::{Body, Format};
 use crate::named::eat_fence;
 use crate::printed::Printed;
 use crate::tools::Context;
@@ -33,7 +33,8 @@ pub(crate) fn begin(
 }
 
 fn read(format: &Format, cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Found> {
-    while cursor.eat_any(format.open)? {
+    // The markers of harmony are part of the header.
+    while !matches!(format.body, Body::Harmony) && cursor.eat_any(format.open)? {
         cursor.skip_space();
     }
     if eat_fence(cursor)? {
