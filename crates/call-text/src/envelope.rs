@@ -5,7 +5,7 @@ use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
 use crate::python;
 use crate::tools::Context;
-use crate::values::{self, Broken, Kind, Style, Values};
+use crate::values::{self, Broken, Kind, Values};
 
 /// Keys under which the name stands.
 const NAME_KEYS: &[&str] = &["name", "tool", "tool_name", "function", "function_name", "tool_call"];
@@ -49,11 +49,8 @@ pub(crate) fn read(
     if !matches!(cursor.peek()?, '{' | '[') {
         return Err(Stop::Not);
     }
-    let style = Style {
-        bare_words: context.is_expected(),
-    };
     let start = *cursor;
-    match values::read(cursor, style) {
+    match values::read(cursor, context.bare()) {
         Ok(values) => {
             let reader = Envelopes { values: &values, place, context };
             reader.all(0).ok_or(Stop::Not)
@@ -195,6 +192,7 @@ impl Envelopes<'_, '_> {
         };
         let beside = members.iter().any(|(key, _)| !is_envelope_key(key));
         let arguments = match arguments {
+            Some(at) if beside && expected => Some(self.merged(&members, at, &name, &is_envelope_key)?),
             Some(_) if beside => return None,
             Some(at) => Some(self.text_of(at)?),
             None if beside && expected => Some(self.inline(&members, &name)?),
@@ -218,6 +216,33 @@ impl Envelopes<'_, '_> {
             Kind::Array | Kind::Tuple => source.to_owned(),
             Kind::Call | Kind::Keyword => return None,
         })
+    }
+
+    /// `{"name": "f", "arguments": {"a": 5}, "b": 6}`.
+    fn merged(
+        &self,
+        members: &[(String, usize)],
+        arguments: usize,
+        name: &str,
+        is_envelope_key: &dyn Fn(&str) -> bool,
+    ) -> Option<String> {
+        if self.kind(arguments)? != Kind::Object {
+            return None;
+        }
+        let parameters = self.context.parameters(name);
+        let inside = self.members(arguments);
+        let mut writer = ObjectWriter::new();
+        for (key, at) in &inside {
+            writer.member(key, &literal::to_json(self.values, *at)?);
+        }
+        for (key, at) in members.iter().filter(|(key, _)| !is_envelope_key(key)) {
+            let is_new = !inside.iter().any(|(known, _)| known == key);
+            if !is_new || !parameters.contains(&key.as_str()) {
+                return None;
+            }
+            writer.member(key, &literal::to_json(self.values, *at)?);
+        }
+        Some(writer.close())
     }
 
     /// `{"name": "f", "a": 5}`.
@@ -288,12 +313,7 @@ impl Envelopes<'_, '_> {
 
     /// `"f(a=1)"`, also several calls in one string.
     fn quoted(&self, at: usize) -> Option<Vec<Printed>> {
-        let text = self.key(at);
-        let mut cursor = Cursor::new(&text, true);
-        let calls = python::read_many(&mut cursor, self.context).ok()?;
-        cursor.skip_space();
-        (cursor.rest().is_empty() && calls.iter().all(|call| call.ending == Ending::Own))
-            .then_some(calls)
+        python::read_quoted(&self.key(at), self.context)
     }
 }
 

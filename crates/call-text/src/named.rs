@@ -3,7 +3,7 @@
 use crate::cursor::{Cursor, Look, Stop};
 use crate::printed::{Ending, Printed, clean_name, string};
 use crate::tools::{Context, MAX_NAME};
-use crate::values::{self, Broken, Style};
+use crate::values::{self, Bare, Broken};
 
 /// The shape of such a call.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ pub(crate) fn arguments(
     close: &[&'static str],
 ) -> Look<(String, Ending)> {
     let start = *cursor;
-    match values::read(cursor, Style { bare_words: true }) {
+    match values::read(cursor, Bare::Words) {
         Ok(_) => Ok((cursor.since(start.at).to_owned(), Ending::Own)),
         Err(Broken::More) => Err(Stop::More),
         Err(Broken::Cut(_) | Broken::Not) => {

@@ -92,9 +92,45 @@ struct Told {
     has_lead_in: bool,
     /// The model has said what it was to say: what follows is explanation or made up.
     is_over: bool,
-    /// Name and arguments of the calls without markers.
-    calls: Vec<(String, Option<String>)>,
+    /// Name and arguments of the calls so far, without white space.
+    calls: Vec<(String, String)>,
+    /// How many of them stand before the last prose.
+    settled: usize,
     any: bool,
+    /// The beginning of the word at which the walk stands: it may be the name of a call.
+    word: String,
+}
+
+impl Told {
+    /// Whether a run of text shows that words were written that are no name of a call. A word at
+    /// its end is judged by what follows.
+    fn sees_prose(&mut self, text: &str) -> bool {
+        const MAX_WORD: usize = 16;
+        let goes_on = trigger::name_at(text);
+        let word = text.get(..goes_on.unwrap_or(text.len())).unwrap_or_default();
+        if self.word.len() < MAX_WORD {
+            self.word.push_str(word);
+        }
+        let Some(end) = goes_on else {
+            return false;
+        };
+        let is_word = |word: &str| {
+            word.contains(char::is_alphabetic) && !matches!(word, "print" | "await" | "return")
+        };
+        let rest = text.get(end..).unwrap_or_default();
+        let last = trigger::name_before(rest);
+        let between = rest.get(..rest.len() - last.len()).unwrap_or_default();
+        let sees = is_word(&self.word) || between.contains(char::is_alphabetic);
+        last.clone_into(&mut self.word);
+        sees
+    }
+
+    /// A call without white space, to compare it with others.
+    fn key(call: &Printed) -> (String, String) {
+        let arguments = call.arguments.as_deref().unwrap_or_default();
+        let arguments = arguments.split_whitespace().collect();
+        (call.name.clone(), arguments)
+    }
 }
 
 /// How often the held text was looked at: never more than a fixed number of times its length.
@@ -528,12 +564,13 @@ impl CallReader {
         if self.options.mode == Mode::Leaked || self.prose.in_fence || self.prose.is_reasoning {
             return;
         }
-        if text.contains(char::is_alphabetic) {
+        if self.told.sees_prose(text) {
             if self.told.any {
                 self.told.is_over |= !self.told.has_lead_in;
             } else {
                 self.told.has_lead_in = true;
             }
+            self.told.settled = self.told.calls.len();
         }
     }
 
@@ -615,9 +652,9 @@ impl CallReader {
             self.pending.push_call(call, source, condition, out);
         }
         self.told.any = true;
-        if is_bare {
-            let calls = found.calls.into_iter().map(|call| (call.name, call.arguments));
-            self.told.calls.extend(calls.take(MAX_TOLD));
+        if self.options.mode == Mode::Expected && self.told.calls.len() < MAX_TOLD {
+            self.told.calls.extend(found.calls.iter().map(Told::key));
+            self.told.word.clear();
         }
         self.prose.see_calls();
         self.section = Some(format);
@@ -640,13 +677,11 @@ impl CallReader {
     /// Whether calls without markers only repeat earlier ones, as explanations do.
     fn is_repetition(&self, format: &Format, calls: &[Printed]) -> bool {
         self.options.mode == Mode::Expected
-            && !format.is_marked()
+            && (!format.is_marked() || self.told.is_over)
             && self.section.is_none()
             && calls.iter().all(|call| {
-                self.told
-                    .calls
-                    .iter()
-                    .any(|(name, arguments)| *name == call.name && *arguments == call.arguments)
+                let key = Told::key(call);
+                self.told.calls.iter().take(self.told.settled).any(|known| *known == key)
             })
     }
 

@@ -58,9 +58,13 @@ pub(crate) fn go_on(
     let mut closed = 0;
     loop {
         skip_between(&mut cursor)?;
-        if cursor.eat_any(format.close)? {
-            closed = cursor.at;
-        } else {
+        let Some(marker) = cursor.sees_any(format.close)? else {
+            break;
+        };
+        cursor.at += marker.len();
+        closed = cursor.at;
+        // Another fence may begin behind a fence.
+        if marker == "```" {
             break;
         }
     }

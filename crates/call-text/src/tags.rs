@@ -9,7 +9,7 @@ use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
 use crate::tools::Context;
 use crate::typing::Place;
-use crate::values::{self, Style};
+use crate::values::{self, Bare};
 
 /// Words of the tag around a call.
 const CALL_WORDS: &[&str] = &["function", "invoke"];
@@ -265,7 +265,7 @@ fn json_body(
     close: &[&'static str],
 ) -> Look<Vec<Printed>> {
     let start = body.at;
-    if values::read(&mut body, Style { bare_words: false }).is_ok() {
+    if values::read(&mut body, Bare::Literals).is_ok() {
         let arguments = body.since(start).to_owned();
         let mut after = body;
         after.skip_space();
