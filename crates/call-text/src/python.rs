@@ -7,13 +7,9 @@ use crate::tools::Context;
 use crate::values::{self, Bare, Broken, Kind, Values};
 
 /// Functions that print what their only argument gives.
-const PRINTING: &[&str] = &["print", "await", "return"];
+const PRINTING: &[&str] = &["print"];
 
 /// Reads a call, or a list of calls, and steps over it.
-pub(crate) fn read(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
-    read_with(cursor, context.bare(), context)
-}
-
 fn read_with(
     cursor: &mut Cursor<'_>,
     bare: Bare,

@@ -115,7 +115,7 @@ impl Told {
             return false;
         };
         let is_word = |word: &str| {
-            word.contains(char::is_alphabetic) && !matches!(word, "print" | "await" | "return")
+            word.contains(char::is_alphabetic) && !matches!(word, "print" | "await")
         };
         let rest = text.get(end..).unwrap_or_default();
         let last = trigger::name_before(rest);
@@ -536,8 +536,8 @@ impl CallReader {
             Step::Wait => {}
             Step::Text(length) => {
                 let text = text(length);
-                if !text.trim_start().is_empty() {
-                    self.see_prose(text);
+                self.see_prose(text);
+                if self.pending.awaits_end() && !text.trim_start().is_empty() {
                     self.flush(held, released, out);
                     self.pending.refuse_ending(out);
                 }
@@ -545,8 +545,10 @@ impl CallReader {
                 self.at += length;
             }
             Step::Fence(length) => {
-                self.flush(held, released, out);
-                self.pending.refuse_ending(out);
+                if self.pending.awaits_end() {
+                    self.flush(held, released, out);
+                    self.pending.refuse_ending(out);
+                }
                 self.prose.see_fence();
                 self.at += length;
             }
