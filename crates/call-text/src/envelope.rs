@@ -345,7 +345,9 @@ fn forgiving(text: &str, context: Context<'_>) -> Option<Vec<Printed>> {
     let inside = text.trim_start().trim_start_matches('[').trim_start();
     let mut calls = Vec::new();
     for part in parts(inside) {
-        let call = forgiving_one(part)?;
+        let Some(call) = forgiving_one(part) else {
+            continue;
+        };
         if !context.knows(&call.name) {
             return None;
         }

@@ -115,12 +115,13 @@ impl Told {
             return false;
         };
         let is_word = |word: &str| {
-            word.contains(char::is_alphabetic) && !matches!(word, "print" | "await")
+            word.contains(char::is_alphabetic)
+                && !matches!(word, "print" | "await" | "and" | "or" | "then")
         };
         let rest = text.get(end..).unwrap_or_default();
         let last = trigger::name_before(rest);
         let between = rest.get(..rest.len() - last.len()).unwrap_or_default();
-        let sees = is_word(&self.word) || between.contains(char::is_alphabetic);
+        let sees = is_word(&self.word) || between.split_whitespace().any(is_word);
         last.clone_into(&mut self.word);
         sees
     }
@@ -425,7 +426,8 @@ impl CallReader {
 
     /// Whether calls of a format without markers are read here.
     fn reads_bare(&self, format: &Format) -> bool {
-        let place = self.options.mode == Mode::Expected && !self.told.is_over
+        let is_marked = self.prose.after_special && self.prose.at_line_start;
+        let place = self.options.mode == Mode::Expected && (!self.told.is_over || is_marked)
             || self.options.mode == Mode::Leaked && self.prose.at_line_start;
         place && self.reads(format)
     }
@@ -552,7 +554,10 @@ impl CallReader {
                 self.prose.see_fence();
                 self.at += length;
             }
-            Step::Special(length) => self.at += length,
+            Step::Special(length) => {
+                self.prose.after_special = true;
+                self.at += length;
+            }
             Step::Turn(length, turn) => {
                 self.at += length;
                 self.turn(turn, held, released, out);
