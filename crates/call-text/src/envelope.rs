@@ -397,10 +397,17 @@ fn forgiving_one(text: &str) -> Option<Printed> {
             Some((after, quoted(inside.get(after..)?)?))
         })
         .min_by_key(|(at, _)| *at)?;
+    // {"name": "f": {…}}
+    let after_name = inside.get(name_at + name.len() + 2..).unwrap_or_default();
+    let value = after_name.trim_start().strip_prefix(':').map(str::trim_start);
+    let joined = value
+        .filter(|value| value.starts_with('{'))
+        .map(|value| inside.len() - value.len());
     let arguments = ARGUMENT_KEYS
         .iter()
         .filter_map(|key| after_key(inside, key))
-        .min();
+        .min()
+        .or(joined);
     let arguments = arguments.map(|from| {
         let to = if from < name_at {
             key_start(inside, name_at)
