@@ -204,7 +204,10 @@ impl Envelopes<'_, '_> {
             Some(at) if beside && expected => Some(self.merged(&members, at, &name, &is_envelope_key)?),
             Some(_) if beside => return None,
             Some(at) => Some(self.text_of(at)?),
-            None if expected => self.inline(&members, &name)?,
+            None if expected => match self.inline(&members, &name)? {
+                (_, 0) => None,
+                (arguments, _) => Some(arguments),
+            },
             None if beside => return None,
             None => None,
         };
@@ -220,9 +223,8 @@ impl Envelopes<'_, '_> {
     fn text_of(&self, at: usize) -> Option<String> {
         let source = self.values.source(at);
         Some(match self.kind(at)? {
-            Kind::Object | Kind::Word => source.to_owned(),
             Kind::String => literal_text(source),
-            Kind::Array | Kind::Tuple => source.to_owned(),
+            Kind::Object | Kind::Word | Kind::Array | Kind::Tuple => source.to_owned(),
             Kind::Call | Kind::Keyword => return None,
         })
     }
@@ -256,8 +258,8 @@ impl Envelopes<'_, '_> {
 
     /// `{"name": "f", "a": 5}`.
     ///
-    /// `None`: another key stands there; `Some(None)`: none does.
-    fn inline(&self, members: &[(String, usize)], name: &str) -> Option<Option<String>> {
+    /// The arguments, and how many there are; `None` if there is a key that is none.
+    fn inline(&self, members: &[(String, usize)], name: &str) -> Option<(String, usize)> {
         let parameters = self.context.parameters(name);
         let mut writer = ObjectWriter::new();
         let mut count = 0;
@@ -270,7 +272,7 @@ impl Envelopes<'_, '_> {
                 return None;
             }
         }
-        Some((count > 0).then(|| writer.close()))
+        Some((writer.close(), count))
     }
 
     /// `{"f": {…}}`, and several of them in one object.

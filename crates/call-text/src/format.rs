@@ -467,7 +467,7 @@ pub(crate) static BARE_TAGS: Format = format(
     Body::Tags,
 );
 
-/// The same of MiniMax M3.
+/// The same with elements.
 pub(crate) static BARE_ELEMENTS: Format = format(
     "call_bare_elements",
     "the call was printed as invoke tags with an element for each value",

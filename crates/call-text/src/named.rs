@@ -178,7 +178,7 @@ pub(crate) fn arguments(
     }
 }
 
-/// `Action: f` and `Action Input: {…}`, as ReAct agents print it; reads from behind `Action:`.
+/// `Action: f` and `Action Input: {…}`, as agents that reason and act print it; reads from behind `Action:`.
 pub(crate) fn read_react(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
     let name = clean_name(cursor.up_to("\n", MAX_NAME)?).into_owned();
     if !context.knows(&name) {

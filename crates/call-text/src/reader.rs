@@ -1,7 +1,7 @@
 //! The walk over a text: prose goes through, possible calls are held back until they are calls or
 //! cannot be any more.
 
-use repair_core::{Finish, Fix, RawCall, Risk, ToolSet};
+use repair_core::{Finish, Fix, RawCall, Risk, ToolSet, ToolSpec};
 
 use crate::cursor::{Look, Stop, floor};
 use crate::format::{self, FORMATS, Format};
@@ -486,7 +486,7 @@ impl CallReader {
         let length = match trigger::name_at(rest) {
             Some(length) => length,
             None if is_end || rest.len() > MAX_NAME => return text,
-            None if trigger::may_become_name(rest, self.tools.specs().map(|spec| spec.name())) => {
+            None if trigger::may_become_name(rest, self.tools.specs().map(ToolSpec::name)) => {
                 return Err(Stop::More);
             }
             None => return text,
@@ -562,7 +562,9 @@ impl CallReader {
                 self.at += length;
                 self.turn(turn, held, released, out);
             }
-            Step::Calls(format, found, back) => self.calls(format, found, back, held, released, out),
+            Step::Calls(format, found, back) => {
+                self.calls(format, &found, back, held, released, out);
+            }
         }
     }
 
@@ -619,7 +621,7 @@ impl CallReader {
     fn calls(
         &mut self,
         format: &'static Format,
-        found: Found,
+        found: &Found,
         back: usize,
         held: &str,
         released: &mut usize,

@@ -21,7 +21,7 @@ const LIST_WORDS: &[&str] = &["function_calls", "tool_calls", "tool_call", "func
 const BARS: &[char] = &['｜', '‖', '|', '│', '▁'];
 /// Longest tag, in bytes.
 const MAX_TAG: usize = 400;
-/// What stands before every tag of MiniMax M3.
+/// What stands before every tag of a call in elements.
 pub(crate) const ELEMENT_PREFIX: &str = "]<]minimax[>[";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -454,7 +454,7 @@ pub(crate) fn without_added_breaks(raw: &str) -> &str {
         .unwrap_or(inner)
 }
 
-/// A call of MiniMax M3: every tag has a prefix, and each argument is an element, objects and
+/// A call in elements: every tag has a prefix, and each argument is an element, objects and
 /// lists element by element.
 pub(crate) fn read_elements(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
     cursor.eat(ELEMENT_PREFIX)?;
