@@ -7,9 +7,12 @@
     reason = "tests"
 )]
 
+mod breakages;
+mod dice;
 mod field;
 mod generate;
 mod json;
 mod promises;
 mod rules;
+mod source;
 mod texts;

@@ -43,7 +43,7 @@ mod trigger;
 mod typing;
 mod values;
 
-pub use deltas::DeltaAssembler;
+pub use deltas::{CallDelta, DeltaAssembler};
 pub use format::rules;
 pub use options::{Mode, ReadOptions};
 pub use reader::{CallReader, Part, Piece, Reading, read_calls};

@@ -1,75 +1,71 @@
 //! The retry state machine of a tool call.
 //!
-//! It will decide what happens after a tool or a debugger answered: run, ask, wait, seek approval,
-//! give up. It will call nothing itself and read no clock; time comes in. So far it holds the words
-//! that the other crates already share: how an error is classed and what a class means.
+//! It decides what happens after a tool, a debugger or an approver answered: run, ask, wait, seek
+//! approval, give up. It calls nothing itself and reads no clock, randomness or environment; time
+//! comes in as a [`std::time::Duration`] since an epoch that the caller chose.
+//!
+//! A [`Conversation`] starts a [`CallRun`] for each call. [`CallRun::step`] says what to do next,
+//! [`CallRun::answer`] reports what came of it, until [`Step::Done`].
+//!
+//! ```
+//! use std::time::Duration;
+//! use harness::{Answer, Conversation, ResultDigest, Settings, Step};
+//! use repair_core::{Policy, RawCall, ToolSet, ToolSpec};
+//! use serde_json::json;
+//!
+//! let schema = json!({"type": "object", "properties": {"limit": {"type": "integer"}}});
+//! let (tools, _) = ToolSet::new([ToolSpec::new("search", schema)]);
+//! let conversation = Conversation::new(tools, Policy::default(), Settings::default());
+//!
+//! let now = Duration::ZERO;
+//! let mut run = conversation.start(RawCall::new("Search", r#"{"limit": "5"}"#), now);
+//! let Step::Run { ticket, call, .. } = run.step() else { panic!() };
+//! assert_eq!((call.tool(), call.arguments().text()), ("search", r#"{"limit": 5}"#));
+//!
+//! let digest = ResultDigest::of(b"five planets");
+//! let Step::Done(outcome) = run.answer(ticket, Answer::Ran { digest }, now)? else { panic!() };
+//! assert!(outcome.succeeded());
+//! let events: Vec<_> = run.take_events().iter().map(|event| event.kind.name()).collect();
+//! assert_eq!(events, ["repaired", "succeeded"]);
+//! # Ok::<(), harness::OutOfStep>(())
+//! ```
 #![deny(clippy::disallowed_methods)]
 
-use serde::{Deserialize, Serialize};
+mod approval;
+mod backoff;
+mod budget;
+mod candidate;
+mod check;
+mod circuit;
+mod class;
+mod conversation;
+mod event;
+mod failure;
+mod ledger;
+mod loops;
+mod novelty;
+mod outcome;
+mod patch;
+mod ranking;
+mod run;
+mod save;
+mod settings;
+mod step;
 
-/// What kind of failure an error is. The class decides the strategy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// No tool has the emitted name.
-    UnknownTool,
-    /// The arguments text is not JSON.
-    Syntax,
-    /// The arguments do not fit the schema.
-    Arguments,
-    /// The tool ran and refused a value.
-    Value,
-    /// The same call may succeed later.
-    Transient,
-    /// The tool is not permitted now.
-    NotPermitted,
-    /// An approver said no.
-    Denied,
-    /// Nothing helps.
-    Fatal,
-}
-
-/// What is done about a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Strategy {
-    /// Deterministic repair, then a debugger.
-    Repair,
-    /// A debugger: the form was right, the value was not.
-    Debug,
-    /// The same arguments again, after a back-off.
-    Retry,
-    /// The run ends.
-    GiveUp,
-}
-
-impl ErrorClass {
-    /// What is done about it.
-    ///
-    /// ```
-    /// use harness::{ErrorClass, Strategy};
-    /// assert_eq!(ErrorClass::Value.strategy(), Strategy::Debug);
-    /// ```
-    pub fn strategy(self) -> Strategy {
-        match self {
-            Self::UnknownTool | Self::Syntax | Self::Arguments => Strategy::Repair,
-            Self::Value => Strategy::Debug,
-            Self::Transient => Strategy::Retry,
-            Self::NotPermitted | Self::Denied | Self::Fatal => Strategy::GiveUp,
-        }
-    }
-}
-
-impl From<repair_core::Reason> for ErrorClass {
-    fn from(reason: repair_core::Reason) -> Self {
-        use repair_core::Reason;
-        match reason {
-            Reason::UnknownTool | Reason::AmbiguousTool => Self::UnknownTool,
-            Reason::NotPermitted => Self::NotPermitted,
-            Reason::Syntax | Reason::Truncated => Self::Syntax,
-            _ => Self::Arguments,
-        }
-    }
-}
+pub use approval::{ApprovalReason, ApprovalRequest};
+pub use backoff::Backoff;
+pub use budget::{Budget, Left, Resource, Spent, Usage};
+pub use candidate::{Candidate, Change, Proposal};
+pub use circuit::CircuitSettings;
+pub use class::{ErrorClass, Strategy};
+pub use conversation::Conversation;
+pub use event::{Event, EventKind, Rejection};
+pub use failure::{
+    CallError, Context, FailedAttempt, FailedCall, Failure, Message, RefusedCandidate,
+};
+pub use outcome::{End, GiveUpReason, Outcome};
+pub use patch::{Operation, Patch, PatchError};
+pub use run::CallRun;
+pub use save::{ResumeError, SavedRun};
+pub use settings::{Request, Settings};
+pub use step::{Answer, OutOfStep, ResultDigest, Step, Ticket};

@@ -29,6 +29,7 @@ pub use call::{Arguments, Call, Finish, RawCall};
 pub use feedback::{CorrectiveError, HistoryCall, Teacher};
 pub use fix::Fix;
 pub use fixes::Fixes;
+pub use json::canonical_json;
 pub use policy::{Limits, Policy, RuleSetting};
 pub use rule::{Loss, Risk, Rule, Stage};
 pub use spec::{Effect, SpecError, ToolSpec};

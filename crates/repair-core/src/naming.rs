@@ -5,7 +5,7 @@ use crate::fix::Fix;
 use crate::names::{self, Resolution};
 use crate::pipeline::Named;
 use crate::policy::Policy;
-use crate::spec::Effect;
+use crate::spec::{Effect, ToolSpec};
 use crate::toolset::{Tool, ToolSet};
 use crate::verdict::{Reason, Rejected};
 
@@ -21,6 +21,20 @@ impl ToolSet {
             Resolution::Exact(at) | Resolution::Fixed(at, _) => Some(self.tool(at)?.spec.name()),
             Resolution::Ambiguous(_) | Resolution::Unknown { .. } => None,
         }
+    }
+
+    /// The spec of the tool that has exactly this name.
+    pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
+        self.named(name).map(|tool| &tool.spec)
+    }
+
+    /// Whether the arguments of a tool are validated: it has a schema, and the schema compiles.
+    pub fn validates(&self, name: &str) -> bool {
+        self.named(name).is_some_and(|tool| tool.judge.is_some())
+    }
+
+    fn named(&self, name: &str) -> Option<&Tool> {
+        self.tool(self.inner.index.exact(name)?)
     }
 
     fn tool(&self, at: u32) -> Option<&Tool> {
@@ -92,7 +106,7 @@ impl ToolSet {
         let mut rejected = Rejected::new(raw, Reason::UnknownTool, "there is no such tool");
         let permitted: Vec<&str> = self
             .specs()
-            .map(crate::ToolSpec::name)
+            .map(ToolSpec::name)
             .filter(|name| self.permits(name))
             .collect();
         rejected.tool_count = permitted.len();

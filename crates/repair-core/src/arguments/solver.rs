@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::plan::{Edit, Plans, Solutions, Step};
 use super::rules::{self, VALUE_RULES};
-use super::value::{Fault, folded_choice, is_allowed_value};
+use super::value::{Fault, is_allowed_value};
 use crate::json::{Arena, Kind, NodeId, number};
 use crate::policy::Policy;
 use crate::rule::{Risk, Rule};
@@ -38,12 +38,25 @@ pub(crate) struct Solver<'s, 't, 'a> {
     pub(super) plans: Plans,
     policy: &'t Policy,
     memo: HashMap<(NodeId, TypeId, Slot), Solutions>,
+    /// Members that another one of the same key replaces.
+    pub(super) replaced: &'t [NodeId],
     proposals: u32,
     steps_left: usize,
+    /// How many bytes of strings may still be read as JSON.
+    reading_left: usize,
 }
 
+/// Bytes of strings that may be read as JSON whatever the size of the document.
+const READING: usize = 1 << 16;
+
 impl<'s, 't, 'a> Solver<'s, 't, 'a> {
-    pub(super) fn new(arena: &'s mut Arena<'a>, tree: &'t Tree, policy: &'t Policy) -> Self {
+    pub(super) fn new(
+        arena: &'s mut Arena<'a>,
+        tree: &'t Tree,
+        policy: &'t Policy,
+        replaced: &'t [NodeId],
+    ) -> Self {
+        let reading_left = arena.source().len().saturating_mul(4).saturating_add(READING);
         let steps_left = policy
             .limits()
             .steps
@@ -54,14 +67,26 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             plans: Plans::new(),
             policy,
             memo: HashMap::new(),
+            replaced,
             proposals: 0,
             steps_left,
+            reading_left,
         }
     }
 
     /// Whether the step limit ended the search early.
     pub(super) fn is_exhausted(&self) -> bool {
         self.steps_left == 0
+    }
+
+    /// Takes room for reading a string as JSON. Without room the search is over: a union of many
+    /// branches could ask for the same long string again and again.
+    pub(super) fn may_read(&mut self, bytes: usize) -> bool {
+        match self.reading_left.checked_sub(bytes) {
+            Some(left) => self.reading_left = left,
+            None => self.steps_left = 0,
+        }
+        self.steps_left > 0
     }
 
     /// Whether the policy leaves a rule on.
@@ -71,36 +96,38 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// The ways to make a node fit a type.
     pub(super) fn solve(&mut self, node: NodeId, ty: TypeId, slot: Slot) -> Solutions {
-        if self.steps_left == 0 {
-            return Solutions::none();
-        }
-        self.steps_left -= 1;
-        let tree = self.tree;
-        let resolved = tree.get(ty);
-        if !self.arena.node(node).kind.is_container() && !resolved.is_union() {
-            return self.solve_plain(node, ty, resolved, slot);
+        let union = self.tree.get(ty);
+        if !union.is_union() {
+            return self.solve_plain(node, union, slot, union.kinds);
         }
         let key = (node, ty, slot);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
-        let solutions = if resolved.is_union() {
-            self.solve_union(node, resolved, slot)
-        } else {
-            self.solve_plain(node, ty, resolved, slot)
-        };
+        let solutions = self.solve_union(node, union, slot);
         self.memo.insert(key, solutions.clone());
         solutions
     }
 
     fn solve_union(&mut self, node: NodeId, union: &'t Type, slot: Slot) -> Solutions {
+        let tree = self.tree;
+        let whole = tree.kinds(union.id);
         let mut all = Solutions::none();
         for branch in self.branches(node, union) {
-            let solutions = self.solve(node, branch, slot);
+            let solutions = self.solve_plain(node, tree.get(branch), slot, whole);
             if solutions.is_fit() {
                 return solutions;
             }
-            all.add_all(&solutions);
+            for solution in solutions.iter() {
+                // Branches that want the same change are not rivals.
+                let is_known = all
+                    .iter()
+                    .filter(|known| known.cost == solution.cost)
+                    .any(|known| self.plans.make_the_same(known.plan, solution.plan, self.arena));
+                if !is_known {
+                    all.add(solution);
+                }
+            }
         }
         all
     }
@@ -121,7 +148,9 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
                     let constants = self.tree.get(property.ty);
                     is_allowed_value(self.arena, member, constants)
                         || (self.arena.node(member).kind == Kind::String
-                            && folded_choice(constants, &self.arena.string(member)).is_some())
+                            && constants.choices.as_ref().is_some_and(|choices| {
+                                choices.folded(&self.arena.string(member)).is_some()
+                            }))
                 })
             };
             let named: Vec<_> = union.branches.iter().copied().filter(matches).collect();
@@ -130,21 +159,41 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         named.unwrap_or_else(|| union.branches.clone())
     }
 
-    fn solve_plain(
+    /// The ways to make a node fit a type that is no union; `whole` are the kinds of the union
+    /// that it is a branch of, or its own.
+    pub(super) fn solve_plain(
         &mut self,
         node: NodeId,
-        ty: TypeId,
-        resolved: &'t Type,
+        ty: &'t Type,
         slot: Slot,
+        whole: Kinds,
     ) -> Solutions {
+        if self.steps_left == 0 {
+            return Solutions::none();
+        }
+        self.steps_left -= 1;
+        let kind = self.arena.node(node).kind;
+        if !kind.is_container() {
+            return self.solve_value(node, ty, slot, whole);
+        }
+        let key = (node, ty.id, slot);
+        if let Some(known) = self.memo.get(&key) {
+            return known.clone();
+        }
+        let solutions = self.solve_value(node, ty, slot, whole);
+        self.memo.insert(key, solutions.clone());
+        solutions
+    }
+
+    fn solve_value(&mut self, node: NodeId, ty: &'t Type, slot: Slot, whole: Kinds) -> Solutions {
         let kind = self.arena.node(node).kind;
         let integral = || number::is_integral(self.arena.token(node));
         let mut solutions = Solutions::none();
-        if resolved.kinds.allows(kind, integral) && is_allowed_value(self.arena, node, resolved) {
+        if ty.kinds.allows(kind, integral) && is_allowed_value(self.arena, node, ty) {
             solutions = match kind {
-                Kind::Object => self.solve_object(node, resolved),
-                Kind::Array => self.solve_array(node, resolved),
-                Kind::Number => self.solve_number(node, resolved),
+                Kind::Object => self.solve_object(node, ty),
+                Kind::Array => self.solve_array(node, ty),
+                Kind::Number => self.solve_number(node, ty),
                 _ => Solutions::fits(),
             };
         }
@@ -152,7 +201,13 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             .best()
             .is_none_or(|best| best.cost > rules::INTEGRAL_FLOAT.cost)
         {
-            self.propose(Fault { node, ty, slot }, resolved, &mut solutions);
+            let fault = Fault {
+                node,
+                ty,
+                slot,
+                whole,
+            };
+            self.propose(fault, &mut solutions);
         }
         solutions
     }
@@ -173,30 +228,31 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// Lets every value rule say what the value could mean.
-    fn propose(&mut self, fault: Fault, resolved: &Type, solutions: &mut Solutions) {
+    fn propose(&mut self, fault: Fault<'t>, solutions: &mut Solutions) {
         if self.proposals >= MAX_PROPOSALS {
             return;
         }
         let from = kinds_of(self.arena.node(fault.node).kind);
         for entry in VALUE_RULES {
-            if !entry.from.meets(from) || !entry.to.meets(resolved.kinds) || !self.uses(entry.rule)
-            {
+            if !entry.from.meets(from) || !entry.to.meets(fault.ty.kinds) {
+                continue;
+            }
+            if !self.uses(entry.rule) {
                 continue;
             }
             let Some(proposed) = (entry.propose)(self, fault) else {
                 continue;
             };
-            self.proposals += 1;
-            let inner = self.solve(proposed.node, fault.ty, fault.slot);
-            self.proposals -= 1;
-            let step = Step {
-                rule: entry.rule,
-                risk: entry.rule.risk.max(proposed.risk),
-                edit: Edit::Content {
-                    node: fault.node,
-                    with: proposed.node,
-                },
+            let edit = Edit::Content {
+                node: fault.node,
+                with: proposed.node,
             };
+            let Some(step) = self.step_of_risk(entry.rule, proposed.risk, edit) else {
+                continue;
+            };
+            self.proposals += 1;
+            let inner = self.solve_plain(proposed.node, fault.ty, fault.slot, fault.whole);
+            self.proposals -= 1;
             solutions.add_all(&inner.then(step, &mut self.plans));
         }
     }
@@ -228,7 +284,18 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// The rule's step, unless the policy switched it off.
     pub(super) fn step(&self, rule: &'static Rule, edit: Edit) -> Option<Step> {
-        self.uses(rule).then(|| Step::new(rule, edit))
+        self.step_of_risk(rule, rule.risk, edit)
+    }
+
+    /// The same for a fix that may be riskier than its rule.
+    pub(super) fn step_of_risk(
+        &self,
+        rule: &'static Rule,
+        risk: Risk,
+        edit: Edit,
+    ) -> Option<Step> {
+        let risk = self.policy.risk_of(rule, rule.risk.max(risk))?;
+        Some(Step { rule, risk, edit })
     }
 
     /// Whether the cheapest way is at most this risky, by its cost.

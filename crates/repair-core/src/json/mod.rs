@@ -22,3 +22,18 @@ pub(crate) fn is_strict_object(text: &str) -> bool {
     Arena::read(text.into(), MAX_DEPTH)
         .is_ok_and(|(arena, root)| arena.node(root).kind == Kind::Object)
 }
+
+/// The canonical text of a strict JSON text: sorted keys, one spelling of each number, no white
+/// space. Equal values have equal canonical texts, whatever the size of their numbers. `None` if
+/// the text is not strict JSON, or nests deeper than 128 levels.
+///
+/// ```
+/// use repair_core::canonical_json;
+/// assert_eq!(canonical_json(r#"{"b": 1e2, "a": "x"}"#).as_deref(), Some(r#"{"a":"x","b":1e2}"#));
+/// assert_eq!(canonical_json("100"), canonical_json("1.0e2"));
+/// assert_eq!(canonical_json("{"), None);
+/// ```
+pub fn canonical_json(text: &str) -> Option<String> {
+    let (arena, root) = Arena::read(text.into(), MAX_DEPTH).ok()?;
+    Some(equal::canonical(&arena, root))
+}

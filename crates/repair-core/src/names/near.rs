@@ -56,13 +56,8 @@ pub(crate) fn share(distance: usize, longer: usize) -> f64 {
     }
 }
 
-/// Whether `written` is a slip of the key `known`: distance 1 if the key has at least 6 letters,
-/// 2 if at least 14. Separators do not count, and only letters slip: `item1` is not `item2`.
-pub(crate) fn is_slip(written: &str, known: &str) -> bool {
-    is_slip_of_fold(&fold::key(written), &fold::key(known))
-}
-
-/// [`is_slip`] of texts that are folded already.
+/// Whether `written` is a slip of `known`, both folded: distance 1 if that has at least 6 letters,
+/// 2 if at least 14. Only letters slip: `item1` is not `item2`.
 pub(crate) fn is_slip_of_fold(written: &str, known: &str) -> bool {
     let others =
         |text: &'_ str| -> Vec<char> { text.chars().filter(|c| !c.is_alphabetic()).collect() };
@@ -264,7 +259,8 @@ mod tests {
             ("optoin1", "option1", true),
             ("file_path", "filePath", false),
         ] {
-            assert_eq!(is_slip(written, known), slip, "{written} {known}");
+            let is_slip = is_slip_of_fold(&fold::key(written), &fold::key(known));
+            assert_eq!(is_slip, slip, "{written} {known}");
         }
     }
 }

@@ -9,6 +9,7 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use serde_json::{Number, Value};
 
+use crate::json::arena::DROPPED;
 use crate::json::{Arena, Kind, NodeId, equal, node_to_value, number, to_number};
 
 /// A compiled validator.
@@ -140,8 +141,14 @@ impl<'a> Object<'a, ArenaJson> for View<'a> {
     type MemberName = Cow<'a, str>;
     type MembersIter = Box<dyn Iterator<Item = (Cow<'a, str>, Self)> + 'a>;
 
+    /// Members of one key count once.
     fn len(&self) -> usize {
-        self.arena.node(self.id).len as usize
+        let again = self
+            .arena
+            .duplicates()
+            .iter()
+            .filter(|pair| pair.object == self.id && !self.arena.node(pair.earlier).has(DROPPED));
+        (self.arena.node(self.id).len as usize).saturating_sub(again.count())
     }
 
     #[allow(clippy::borrowed_box, reason = "the trait's signature")]

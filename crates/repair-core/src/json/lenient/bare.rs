@@ -120,7 +120,7 @@ impl Reader<'_, '_> {
                 '"' if before_is_space && self.comma_is_missing(start, at) => true,
                 '"' if at > start => {
                     let end = self.ends.judge(at + 1, &self.stack);
-                    if matches!(end, End::Certain | End::Weak) {
+                    if matches!(end, End::Certain | End::Member | End::Item) {
                         return (at, true);
                     }
                     false

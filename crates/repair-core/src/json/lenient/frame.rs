@@ -1,7 +1,9 @@
 //! What stands around JSON: fences, tags, special tokens, prose, copies.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
+use super::end::Ends;
 use super::output::Output;
 use super::reader::Reader;
 use super::{Cut, Lenient, Problem, rules};
@@ -14,7 +16,8 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     let mut out = Output::for_input(text.len());
     let mut lenient = Lenient::default();
     let mut at = 0;
-    let mut tail = Tail::new(text);
+    let tail = Tail::new(text);
+    let mut ends = Ends::new(text, tree, tail.start);
     while let Some(start) = next_value(text, at, tree, place, lenient.values.is_empty()) {
         if let Some(rule) = skipped(text, at, start) {
             if rule.id == rules::PROSE.id && begins_inside(text.get(at..start).unwrap_or_default())
@@ -27,7 +30,7 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
             out.push("\n");
         }
         let value_start = out.len();
-        let mut reader = Reader::new(text, start, tree, place, max_depth, out, &mut tail);
+        let mut reader = Reader::new(text, start, tree, place, max_depth, out, &mut ends);
         reader.value();
         lenient.cut = lenient.cut.or(reader.cut);
         lenient.problem = lenient.problem.or(reader.problem);
@@ -79,7 +82,8 @@ pub(super) fn merge_copies(lenient: &mut Lenient) {
     if lenient.values.len() < 2 || lenient.problem.is_some() {
         return;
     }
-    let mut kept: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    let mut kept = Vec::new();
+    let mut known = HashSet::new();
     for value in &lenient.values {
         let slice = lenient.text.get(value.clone()).unwrap_or_default();
         let Ok((arena, root)) = Arena::read(Cow::Borrowed(slice), MAX_DEPTH) else {
@@ -87,25 +91,19 @@ pub(super) fn merge_copies(lenient: &mut Lenient) {
         };
         let form = equal::canonical(&arena, root);
         let is_empty = arena.node(root).kind == Kind::Object && arena.node(root).len == 0;
-        let is_copy = kept.iter().any(|(_, known)| *known == form);
-        if !is_copy && !is_empty {
-            kept.push((value.clone(), form));
+        if !is_empty && known.insert(form) {
+            kept.push(value.clone());
         }
     }
     if kept.is_empty() {
-        kept.extend(
-            lenient
-                .values
-                .first()
-                .map(|value| (value.clone(), String::new())),
-        );
+        kept.extend(lenient.values.first().cloned());
     }
     if kept.len() == lenient.values.len() {
         return;
     }
     let mut text = String::with_capacity(lenient.text.len());
     let mut values = Vec::new();
-    for (value, _) in kept {
+    for value in kept {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -179,8 +177,9 @@ fn is_opener(rest: &str) -> bool {
 /// Whether a bracket at the very start of a text can open JSON. Nothing stands before it, so less
 /// evidence is needed.
 fn could_open(rest: &str) -> bool {
-    let inside = rest.chars().skip(1).collect::<String>();
-    let inside = inside.trim_start();
+    let mut chars = rest.chars();
+    chars.next();
+    let inside = chars.as_str().trim_start();
     rest.starts_with(['[', '［'])
         || inside.is_empty()
         || is_opener(rest)
@@ -207,16 +206,21 @@ fn skipped(text: &str, from: usize, to: usize) -> Option<&'static Rule> {
 /// Whether what stands before a value is the middle of a document: the beginning is lost.
 fn begins_inside(before: &str) -> bool {
     let end = before.trim_end();
-    end.ends_with([',', '[']) || before.contains("\":") || before.contains("\" :")
+    end.ends_with([',', '[']) || holds_key(before)
+}
+
+fn holds_key(text: &str) -> bool {
+    text.contains("\":") || text.contains("\" :")
 }
 
 /// Whether what stands after a value belongs to a document around it.
 fn ends_inside(after: &str) -> bool {
     let start = after.trim_start();
-    start.starts_with([',', ':'])
+    let goes_on = start.starts_with([',', ':'])
         && start
             .get(1..)
-            .is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[']))
+            .is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[']));
+    goes_on || holds_key(after)
 }
 
 /// Steps over closing brackets that close nothing.

@@ -15,6 +15,8 @@ pub(super) struct Key<'t> {
     /// Where the colon stands, in bytes from the start.
     pub(super) colon: usize,
     pub(super) is_quoted: bool,
+    /// The quote it opens with, if it does.
+    pub(super) quote: Option<char>,
 }
 
 /// The closing quotes that go with an opening one.
@@ -60,6 +62,7 @@ pub(super) fn quoted(text: &str) -> Option<Key<'_>> {
         length,
         colon,
         is_quoted: true,
+        quote: Some(quote),
     })
 }
 
@@ -84,6 +87,7 @@ pub(super) fn bare(text: &str) -> Option<Key<'_>> {
         length,
         colon,
         is_quoted: quote.is_some(),
+        quote: None,
     })
 }
 

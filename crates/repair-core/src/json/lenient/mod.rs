@@ -4,6 +4,7 @@
 //! One forward pass with an explicit stack and bounded look-ahead; nothing is read back but the
 //! content of a string whose end was just found.
 
+mod balance;
 mod bare;
 mod end;
 mod frame;

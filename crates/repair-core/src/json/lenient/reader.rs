@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::end::{Ends, starts_value};
-use super::frame::Tail;
 use super::output::Output;
 use super::{Cut, Problem, key, rules};
 use crate::json::string;
@@ -17,10 +16,12 @@ pub(super) struct Frame<'t> {
     pub(super) place: Place,
     /// The keys read so far.
     pub(super) keys: HashSet<&'t str>,
+    /// The quote of the last key; none if it was bare.
+    pub(super) key_quote: Option<char>,
     /// Where the value that is read next stands.
     pub(super) value_place: Place,
     /// Members or items read so far.
-    len: usize,
+    pub(super) len: usize,
     /// Where the output goes back to if the current member turns out to have no value.
     member_start: usize,
     /// Where the last comma was written, while nothing follows it.
@@ -42,7 +43,7 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) at: usize,
     pub(super) out: Output,
     pub(super) stack: Vec<Frame<'t>>,
-    pub(super) ends: Ends<'t>,
+    pub(super) ends: &'f mut Ends<'t>,
     pub(super) cut: Option<Cut>,
     pub(super) problem: Option<Problem>,
     /// Where the last value ends in the output.
@@ -53,7 +54,6 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) place: Place,
     max_depth: usize,
     state: State,
-    tail: &'f Tail,
 }
 
 impl<'t, 'f> Reader<'t, 'f> {
@@ -64,14 +64,14 @@ impl<'t, 'f> Reader<'t, 'f> {
         place: Place,
         max_depth: usize,
         out: Output,
-        tail: &'f mut Tail,
+        ends: &'f mut Ends<'t>,
     ) -> Self {
         Self {
             text,
             at,
             out,
             stack: Vec::new(),
-            ends: Ends::new(text, tree, tail.start),
+            ends,
             cut: None,
             problem: None,
             value_end: 0,
@@ -80,7 +80,6 @@ impl<'t, 'f> Reader<'t, 'f> {
             place,
             max_depth,
             state: State::Value,
-            tail,
         }
     }
 
@@ -113,7 +112,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     /// Whether nothing but frame is left.
     fn is_at_end(&self) -> bool {
         self.at >= self.text.len()
-            || (self.at >= self.tail.start && self.rest(self.at).starts_with(['`', '<', ';']))
+            || (self.at >= self.ends.tail && self.rest(self.at).starts_with(['`', '<', ';']))
     }
 
     // ---- between tokens ----
@@ -205,6 +204,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             is_object,
             place,
             keys: HashSet::new(),
+            key_quote: None,
             value_place,
             len: 0,
             member_start: self.out.len(),
@@ -301,13 +301,14 @@ impl<'t, 'f> Reader<'t, 'f> {
         if given == '=' && self.peek() == Some('>') {
             self.at += 1;
         }
-        self.expect_value(key.name);
+        self.expect_value(key.name, key.quote);
     }
 
-    fn expect_value(&mut self, name: &'t str) {
+    fn expect_value(&mut self, name: &'t str, quote: Option<char>) {
         let tree = self.tree;
         if let Some(frame) = self.stack.last_mut() {
             frame.keys.insert(name);
+            frame.key_quote = quote;
             frame.value_place = tree.member(frame.place, name);
         }
         self.state = State::Value;
@@ -350,7 +351,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.out.push(&strict);
         self.at += end + closer;
         self.out.fix(&rules::MISSING_COLON, self.at..self.at, ":");
-        self.expect_value(name);
+        self.expect_value(name, Some(next));
     }
 
     pub(super) fn skip_ellipsis(&mut self) {
@@ -530,6 +531,7 @@ fn long_key(rest: &str) -> Option<key::Key<'_>> {
         length,
         colon,
         is_quoted: true,
+        quote: Some('"'),
     })
 }
 

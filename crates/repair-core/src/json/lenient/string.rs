@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::balance::Balance;
 use super::end::End;
 use super::output::Output;
 use super::reader::Reader;
@@ -74,32 +75,21 @@ impl Reader<'_, '_> {
         let content = start + quote.len_utf8();
         let mut at = content;
         let mut inner = 0;
-        let mut doubtful = false;
+        let mut balance = Balance::default();
         while let Some((stop, character)) = self.next_stop(at, closers) {
             let after = stop + character.len_utf8();
             if character == '\\' {
-                at = after + self.rest(after).chars().next().map_or(0, char::len_utf8);
+                at = balance.escape(self.text, stop);
                 continue;
             }
             if !closers.contains(&character) {
+                if character == '\n' {
+                    balance.line_break();
+                }
                 at = after;
                 continue;
             }
-            let is_odd = inner % 2 == 1;
-            let is_end = match self.ends.judge(after, &self.stack) {
-                End::Certain => true,
-                End::Weak => {
-                    let passes = is_odd && self.ends.certain_follows(stop, character);
-                    doubtful |= passes;
-                    !passes
-                }
-                End::Faint => !self.ends.certain_follows(stop, character),
-                End::Content => false,
-            };
-            if is_end {
-                if doubtful && is_odd {
-                    self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
-                }
+            if self.ends_string(start, stop..after, inner, &balance) {
                 return Found {
                     token: start..after,
                     content: content..stop,
@@ -119,6 +109,7 @@ impl Reader<'_, '_> {
                 };
             }
             inner += 1;
+            balance.quote(self.text, stop, after);
             at = after;
         }
         let end = self.text.len();
@@ -130,7 +121,35 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The next quote or backslash.
+    /// Whether the quote at `quote` ends the string that starts at `start` and holds `inner` raw
+    /// quotes up to there. Notes a problem where either answer fits.
+    fn ends_string(
+        &mut self,
+        start: usize,
+        quote: Range<usize>,
+        inner: usize,
+        balance: &Balance,
+    ) -> bool {
+        let end = self.ends.judge(quote.end, &self.stack);
+        let is_escaped = inner == 0;
+        let mut certain_follows = || self.ends.certain_follows(quote.clone());
+        let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
+            (End::Content, ..) | (End::Faint, false, _) => (false, false),
+            (End::Faint, true, _) => (!certain_follows(), false),
+            // A literal inside the content ends here.
+            (End::Item | End::Member, false, true) => (false, false),
+            (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
+            (End::Member, true, false) | (End::Item, ..) => (true, false),
+            (End::Certain, false, true) => (true, self.ends.separator_repeats(quote.clone())),
+            (End::Certain, ..) => (true, false),
+        };
+        if is_ambiguous {
+            self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+        }
+        ends
+    }
+
+    /// The next quote, backslash or line break.
     fn next_stop(&self, at: usize, closers: &[char]) -> Option<(usize, char)> {
         if closers == ['"'] {
             let stop = scan::string_stop(self.text.as_bytes(), at);
@@ -142,7 +161,7 @@ impl Reader<'_, '_> {
         }
         let found = self
             .rest(at)
-            .find(|c: char| c == '\\' || closers.contains(&c))?;
+            .find(|c: char| matches!(c, '\\' | '\n') || closers.contains(&c))?;
         self.rest(at + found)
             .chars()
             .next()
@@ -170,7 +189,11 @@ impl Reader<'_, '_> {
         let content = start + mark.len();
         let end = content + inside.find(mark)?;
         let after = end + mark.len();
-        (self.ends.judge(after, &self.stack) == End::Certain).then_some(Found {
+        matches!(
+            self.ends.judge(after, &self.stack),
+            End::Certain | End::Item
+        )
+        .then_some(Found {
             token: start..after,
             content: content..end,
             ending: Ending::Closed,

@@ -8,7 +8,10 @@
 
 mod cli;
 mod filter;
+mod interrupt;
+mod lines;
 mod policy;
+mod progress;
 
 use std::process::ExitCode;
 
