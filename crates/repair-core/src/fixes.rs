@@ -70,9 +70,9 @@ impl TextFixes {
     }
 
     fn render(&self) -> impl Iterator<Item = Fix> + '_ {
-        self.fixes.iter().map(|(offset, fix)| {
-            render_text_fix(fix, &self.shown, &self.shown).at_offset(*offset)
-        })
+        self.fixes
+            .iter()
+            .map(|(offset, fix)| render_text_fix(fix, &self.shown, &self.shown).at_offset(*offset))
     }
 }
 
@@ -133,7 +133,7 @@ impl Serialize for Fixes<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Fixes<'static> {
+impl<'de> Deserialize<'de> for Fixes<'_> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fixes = Vec::deserialize(deserializer)?;
         Ok(Fixes {

@@ -37,7 +37,9 @@ pub(crate) struct Solver<'s, 't, 'a> {
     pub(crate) tree: &'t Tree,
     pub(super) plans: Plans,
     policy: &'t Policy,
-    memo: HashMap<(NodeId, TypeId, Slot), Solutions>,
+    /// What was found, also by how many changes of shape stood around it then: the more, the
+    /// fewer are left to try.
+    memo: HashMap<(NodeId, TypeId, Slot, u32), Solutions>,
     /// Members that another one of the same key replaces.
     pub(super) replaced: &'t [NodeId],
     proposals: u32,
@@ -56,7 +58,11 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         policy: &'t Policy,
         replaced: &'t [NodeId],
     ) -> Self {
-        let reading_left = arena.source().len().saturating_mul(4).saturating_add(READING);
+        let reading_left = arena
+            .source()
+            .len()
+            .saturating_mul(4)
+            .saturating_add(READING);
         let steps_left = policy
             .limits()
             .steps
@@ -100,7 +106,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         if !union.is_union() {
             return self.solve_plain(node, union, slot, union.kinds);
         }
-        let key = (node, ty, slot);
+        let key = (node, ty, slot, self.proposals);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
@@ -120,10 +126,13 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             }
             for solution in solutions.iter() {
                 // Branches that want the same change are not rivals.
-                let is_known = all
-                    .iter()
-                    .filter(|known| known.cost == solution.cost)
-                    .any(|known| self.plans.make_the_same(known.plan, solution.plan, self.arena));
+                let is_known =
+                    all.iter()
+                        .filter(|known| known.cost == solution.cost)
+                        .any(|known| {
+                            self.plans
+                                .make_the_same(known.plan, solution.plan, self.arena)
+                        });
                 if !is_known {
                     all.add(solution);
                 }
@@ -176,7 +185,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         if !kind.is_container() {
             return self.solve_value(node, ty, slot, whole);
         }
-        let key = (node, ty.id, slot);
+        let key = (node, ty.id, slot, self.proposals);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
@@ -288,12 +297,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// The same for a fix that may be riskier than its rule.
-    pub(super) fn step_of_risk(
-        &self,
-        rule: &'static Rule,
-        risk: Risk,
-        edit: Edit,
-    ) -> Option<Step> {
+    pub(super) fn step_of_risk(&self, rule: &'static Rule, risk: Risk, edit: Edit) -> Option<Step> {
         let risk = self.policy.risk_of(rule, rule.risk.max(risk))?;
         Some(Step { rule, risk, edit })
     }

@@ -17,12 +17,12 @@ use super::tree::{Kinds, Tree, Type, TypeId};
 use crate::json::number;
 
 /// More types than this are left to the judge.
-const MAX_TYPES: usize = 10_000;
+const MAX_TYPES: usize = 50_000;
 /// More combinations of branches than this are left to the judge.
 const MAX_BRANCHES: usize = 64;
 /// More declarations of properties and allowed values than this, over all types, are left to the
 /// judge: unions repeat those of their base in every branch.
-const MAX_DECLARATIONS: usize = 500_000;
+const MAX_DECLARATIONS: usize = 200_000;
 
 /// Keywords that only the judge decides and that feedback names.
 const LIMITS: &[&str] = &[
@@ -124,9 +124,7 @@ impl<'s> Compiler<'s> {
             .iter()
             .try_fold(1usize, |n, union| n.checked_mul(union.len()));
         if unions.is_empty() || combinations.is_none_or(|n| n == 0 || n > MAX_BRANCHES) {
-            return self
-                .build_plain(id, parts)
-                .unwrap_or_else(|| Type::any(id));
+            return self.build_plain(id, parts).unwrap_or_else(|| Type::any(id));
         }
         let mut rows = vec![parts.iter().map(|part| part.bared()).collect::<Vec<_>>()];
         for union in unions {
