@@ -55,6 +55,11 @@ async fn the_best_valid_candidate_that_is_new_runs() {
     let report = tool.call_raw(raw, &context).await;
     assert_eq!(report.result.unwrap(), "content");
     assert_eq!(
+        report.note,
+        "Your call of 'read' failed: there is no \"a.txt\"\n\
+         It was run with these arguments instead: {\"path\":\"b.txt\"}"
+    );
+    assert_eq!(
         runs.list(),
         [json!({"path": "a.txt"}), json!({"path": "b.txt"})]
     );

@@ -8,7 +8,7 @@ use harness::{Candidate, Operation, Patch, Proposal};
 use repair_core::repair_json;
 use serde_json::value::RawValue;
 
-use super::prompt::shortened;
+use crate::text::shortened;
 
 /// Most candidates that are read.
 const CANDIDATES: usize = 16;

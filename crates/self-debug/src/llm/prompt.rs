@@ -9,6 +9,8 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::text::shortened;
+
 const SYSTEM: &str = "system";
 const USER: &str = "user";
 
@@ -105,8 +107,8 @@ impl Prompt {
         }
         check(&environment, SYSTEM, &SWITCHES)?;
         let known: Vec<&str> = [&SWITCHES[..], &NEEDED, &OPTIONAL].concat();
-        let used = check(&environment, USER, &known)?;
-        if let Some(variable) = NEEDED.into_iter().find(|name| !used.contains(*name)) {
+        let shown = check(&environment, USER, &known)?;
+        if let Some(variable) = NEEDED.into_iter().find(|name| !shown.contains(*name)) {
             return Err(PromptError::MissingVariable { variable });
         }
         let prompt = Self {
@@ -291,23 +293,6 @@ fn shorten_texts(value: &mut Value) {
             _ => {}
         }
     }
-}
-
-/// A text, or its two ends where it has more than `most` characters.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    let count = text.chars().count();
-    if count <= most {
-        return text.to_owned();
-    }
-    let end = most / 4;
-    let start = most - end;
-    let head: String = text.chars().take(start).collect();
-    let tail: String = text.chars().skip(count - end).collect();
-    let left_out = count - most;
-    format!("{head} … ({left_out} characters are not shown) … {tail}")
 }
 
 fn encoded(value: &Value) -> String {
