@@ -47,7 +47,7 @@ async fn each_call_comes_to_what_it_should() {
         ),
         (
             "key_slip",
-            Some(r##"write_note {"path": "todo.md", "content": "Buy milk and bread. #home"}"##),
+            Some(r#"write_note {"path": "todo.md", "content": "Buy milk and bread. #home"}"#),
             repaired,
         ),
         (

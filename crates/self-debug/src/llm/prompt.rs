@@ -1,7 +1,7 @@
 //! The question to the model: templates, and data that cannot leave its place in them.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use harness::{Failure, Message};
@@ -306,7 +306,8 @@ fn escaped(json: &str) -> String {
     for character in json.chars() {
         match character {
             '<' | '>' | '`' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
-                safe.push_str(&format!("\\u{:04x}", u32::from(character)));
+                // Writing to a string cannot fail.
+                let _ = write!(safe, "\\u{:04x}", u32::from(character));
             }
             _ => safe.push(character),
         }
