@@ -7,9 +7,14 @@
     reason = "tests"
 )]
 
+mod breakages;
+mod dice;
 mod field;
 mod generate;
+mod hostile;
 mod json;
 mod promises;
 mod rules;
+mod serialise;
+mod source;
 mod texts;

@@ -1,27 +1,110 @@
 //! Streamed call deltas, put together.
 
-use repair_core::{Finish, RawCall};
-use serde_json::{Map, Value};
+mod arguments;
+#[cfg(test)]
+mod tests;
 
-/// Puts the call deltas of a streamed chat completion together.
-///
-/// A new id is a new call even under an old index; a leading `{}` or null adds nothing; object
-/// deltas are merged; of growing snapshots the last counts. A missing id is made from the call's
-/// position; a missing name stays empty, so that no tool is found for it.
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use repair_core::{Finish, RawCall};
+
+use arguments::Arguments;
+
+/// One delta of a streamed call, as far as the provider filled it in.
 ///
 /// ```
-/// use call_text::DeltaAssembler;
+/// use call_text::CallDelta;
+/// let delta = CallDelta::new().with_index(0).with_id("call_1").with_name("read").with_fragment("{\"path\"");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallDelta<'a> {
+    index: Option<u64>,
+    id: Option<Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
+    arguments: Option<Piece<'a>>,
+}
+
+/// What a delta says about the arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece<'a> {
+    /// The next characters of their text, or all so far.
+    Fragment(Cow<'a, str>),
+    /// The JSON text of a value that the provider had parsed.
+    Value(Cow<'a, str>),
+}
+
+impl<'a> CallDelta<'a> {
+    /// A delta that says nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the position of the call among the parallel calls of the reply.
+    pub fn with_index(mut self, index: u64) -> Self {
+        self.index = Some(index);
+        self
+    }
+
+    /// Sets the id of the call. An empty one counts as none.
+    pub fn with_id(mut self, id: impl Into<Cow<'a, str>>) -> Self {
+        self.id = Some(id.into()).filter(|id| !id.is_empty());
+        self
+    }
+
+    /// Sets the name of the tool, or a piece of it. An empty one counts as none.
+    pub fn with_name(mut self, name: impl Into<Cow<'a, str>>) -> Self {
+        self.name = Some(name.into()).filter(|name| !name.is_empty());
+        self
+    }
+
+    /// Adds a fragment of the arguments text. An empty one counts as none.
+    pub fn with_fragment(mut self, text: impl Into<Cow<'a, str>>) -> Self {
+        let text = text.into();
+        self.arguments = (!text.is_empty()).then_some(Piece::Fragment(text));
+        self
+    }
+
+    /// Adds arguments that the provider had parsed, as their JSON text: only the text keeps long
+    /// numbers. `null` counts as none.
+    pub fn with_value(mut self, json: impl Into<Cow<'a, str>>) -> Self {
+        let json = json.into();
+        self.arguments = (json.trim() != "null").then_some(Piece::Value(json));
+        self
+    }
+
+    fn says_nothing(&self) -> bool {
+        self.id.is_none() && self.name.is_none() && self.arguments.is_none()
+    }
+}
+
+/// Puts the call deltas of a streamed chat completion together, in time linear in their text.
+///
+/// - A new id is a new call even under an old index. Without ids, another name after the
+///   arguments began is a new call, and so are whole arguments after whole arguments that they do
+///   not continue.
+/// - A leading `{}` or null adds nothing; parsed objects are merged; of growing snapshots the last
+///   counts.
+/// - A missing id is made, unlike any other of the reply; a missing name stays empty, so that no
+///   tool is found for it.
+///
+/// ```
+/// use call_text::{CallDelta, DeltaAssembler};
 /// use repair_core::Finish;
-/// use serde_json::json;
 /// let mut calls = DeltaAssembler::new();
-/// calls.push(&json!({"index": 0, "id": "a", "function": {"name": "read", "arguments": "{\"path\""}}));
-/// calls.push(&json!({"index": 0, "function": {"arguments": ": \"x\"}"}}));
+/// calls.push(CallDelta::new().with_index(0).with_id("a").with_name("read").with_fragment("{\"path\""));
+/// calls.push(CallDelta::new().with_index(0).with_fragment(": \"x\"}"));
 /// let calls = calls.finish(Finish::Complete);
 /// assert_eq!(calls[0].arguments(), Some("{\"path\": \"x\"}"));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct DeltaAssembler {
     calls: Vec<Partial>,
+    /// The last call with an id, and the last one under an index.
+    by_id: HashMap<String, usize>,
+    by_index: HashMap<u64, usize>,
+    /// The call that the last delta belonged to.
+    current: usize,
 }
 
 /// A call that is not finished.
@@ -30,9 +113,7 @@ struct Partial {
     index: Option<u64>,
     id: Option<String>,
     name: String,
-    text: String,
-    members: Map<String, Value>,
-    has_arguments: bool,
+    arguments: Arguments,
 }
 
 impl DeltaAssembler {
@@ -41,115 +122,134 @@ impl DeltaAssembler {
         Self::default()
     }
 
-    /// Takes one delta: `{"index", "id", "function": {"name", "arguments"}}`.
-    pub fn push(&mut self, delta: &Value) {
-        let function = delta.get("function").unwrap_or(delta);
-        let id = delta
-            .get("id")
-            .and_then(Value::as_str)
-            .filter(|id| !id.is_empty());
-        let index = delta.get("index").and_then(Value::as_u64);
-        let name = function
-            .get("name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let call = self.call(index, id);
-        call.add_name(name);
-        if let Some(arguments) = function.get("arguments") {
-            call.add_arguments(arguments);
+    /// Takes the next delta.
+    pub fn push(&mut self, delta: CallDelta<'_>) {
+        if delta.says_nothing() {
+            return;
+        }
+        let at = self.place(&delta).unwrap_or(self.calls.len());
+        self.current = at;
+        if at == self.calls.len() {
+            self.calls.push(Partial::default());
+        }
+        let Some(call) = self.calls.get_mut(at) else {
+            return;
+        };
+        if let Some(index) = delta.index {
+            call.index.get_or_insert(index);
+            self.by_index.insert(index, at);
+        }
+        if let Some(id) = delta.id {
+            if call.id.is_none() {
+                call.id = Some(id.clone().into_owned());
+            }
+            self.by_id.insert(id.into_owned(), at);
+        }
+        if let Some(name) = delta.name {
+            call.add_name(&name);
+        }
+        match delta.arguments {
+            Some(Piece::Fragment(text)) => call.arguments.add_fragment(&text),
+            Some(Piece::Value(json)) => call.arguments.add_value(&json),
+            None => {}
         }
     }
 
-    /// The calls, in the order in which they began.
+    /// The calls, in the order in which they began. A reply that was cut was cut in the call that
+    /// was being written; that is the last one unless the provider interleaves them.
     pub fn finish(self, finish: Finish) -> Vec<RawCall<'static>> {
+        let last = self.calls.len().saturating_sub(1);
+        let mut made = 0;
+        let mut id_of = |id: Option<String>| {
+            id.unwrap_or_else(|| {
+                loop {
+                    let id = format!("call_{made}");
+                    made += 1;
+                    if !self.by_id.contains_key(&id) {
+                        return id;
+                    }
+                }
+            })
+        };
         self.calls
             .into_iter()
             .enumerate()
-            .map(|(at, call)| call.finish(at, finish))
+            .map(|(at, call)| {
+                let finish = match finish {
+                    Finish::Cut if at != last && at != self.current => Finish::Unknown,
+                    finish => finish,
+                };
+                let raw = match call.arguments.into_text() {
+                    Some(text) => RawCall::new(call.name, text),
+                    None => RawCall::without_arguments(call.name),
+                };
+                raw.with_id(id_of(call.id)).with_finish(finish)
+            })
             .collect()
     }
 
-    /// The call that a delta belongs to.
-    fn call(&mut self, index: Option<u64>, id: Option<&str>) -> &mut Partial {
-        let same_place = |call: &Partial| index.is_none() || call.index == index;
-        let at = match id {
-            Some(id) => self
-                .calls
-                .iter()
-                .position(|call| call.id.as_deref() == Some(id))
-                .or_else(|| {
-                    self.calls
-                        .iter()
-                        .rposition(|call| same_place(call) && call.id.is_none())
-                }),
-            None => self.calls.iter().rposition(same_place),
+    /// The call that a delta continues; `None` if it begins one.
+    fn place(&self, delta: &CallDelta<'_>) -> Option<usize> {
+        let under_index = match delta.index {
+            Some(index) => self.by_index.get(&index).copied(),
+            None => Some(self.current),
         };
-        let at = at.unwrap_or_else(|| {
-            self.calls.push(Partial {
-                index,
-                ..Partial::default()
-            });
-            self.calls.len() - 1
-        });
-        if self.calls.len() <= at {
-            self.calls.push(Partial::default());
+        let open = under_index.and_then(|at| Some((at, self.calls.get(at)?)));
+        if let Some(id) = delta.id.as_deref() {
+            if let Some((at, call)) = open
+                && call.id.as_deref() == Some(id)
+                && !call.is_renamed_by(delta)
+            {
+                return Some(at);
+            }
+            if let Some(at) = self.by_id.get(id).copied()
+                && let Some(call) = self.calls.get(at)
+                && call.may_stand_at(delta)
+                && !call.is_renamed_by(delta)
+            {
+                return Some(at);
+            }
         }
-        #[allow(
-            clippy::indexing_slicing,
-            reason = "the position was found or pushed above"
-        )]
-        let call = &mut self.calls[at];
-        if let Some(id) = id {
-            call.id.get_or_insert_with(|| id.to_owned());
-        }
-        call
+        let (at, call) = open?;
+        let is_other = delta.id.is_some() && call.id.is_some();
+        (!is_other && !call.is_followed_by(delta)).then_some(at)
     }
 }
 
 impl Partial {
+    /// Whether a delta with this call's id may be this call's: an index and a name of its own
+    /// tell calls apart that were given one id.
+    fn may_stand_at(&self, delta: &CallDelta<'_>) -> bool {
+        delta.name.is_none()
+            || delta.index.is_none()
+            || self.index.is_none()
+            || delta.index == self.index
+    }
+
+    /// Whether a delta brings another name, though the arguments of this call have begun.
+    fn is_renamed_by(&self, delta: &CallDelta<'_>) -> bool {
+        let is_other = |name: &str| !self.name.is_empty() && name != self.name;
+        delta.name.as_deref().is_some_and(is_other) && !self.arguments.is_nothing()
+    }
+
+    /// Whether a delta that no id tells apart begins another call after this one.
+    fn is_followed_by(&self, delta: &CallDelta<'_>) -> bool {
+        self.is_renamed_by(delta)
+            || delta.name.is_some()
+                && !self.name.is_empty()
+                && match &delta.arguments {
+                    Some(Piece::Fragment(text)) => self.arguments.is_followed_by_text(text),
+                    Some(Piece::Value(json)) => self.arguments.is_followed_by_value(json),
+                    None => false,
+                }
+    }
+
+    /// Adds a piece of the name, or the whole name again.
     fn add_name(&mut self, name: &str) {
         if name.starts_with(&self.name) {
             name.clone_into(&mut self.name);
-        } else if !name.is_empty() && self.text.is_empty() && self.members.is_empty() {
+        } else if self.arguments.is_nothing() {
             self.name.push_str(name);
         }
-    }
-
-    fn add_arguments(&mut self, arguments: &Value) {
-        match arguments {
-            Value::Null => {}
-            Value::String(text) => self.add_text(text),
-            Value::Object(members) => {
-                self.has_arguments = true;
-                self.members.extend(members.clone());
-            }
-            other => self.add_text(&other.to_string()),
-        }
-    }
-
-    fn add_text(&mut self, text: &str) {
-        self.has_arguments |= !text.is_empty();
-        let is_placeholder = matches!(self.text.trim(), "" | "{}" | "null");
-        let is_snapshot = self.text.starts_with('{') && text.starts_with(&self.text);
-        if (is_placeholder && !text.is_empty()) || is_snapshot {
-            text.clone_into(&mut self.text);
-        } else {
-            self.text.push_str(text);
-        }
-    }
-
-    fn finish(self, at: usize, finish: Finish) -> RawCall<'static> {
-        let id = self.id.unwrap_or_else(|| format!("call_{at}"));
-        let is_empty = matches!(self.text.trim(), "" | "{}");
-        let raw = if !self.has_arguments {
-            RawCall::without_arguments(self.name)
-        } else if is_empty && !self.members.is_empty() {
-            RawCall::from_value(self.name, &Value::Object(self.members))
-        } else if self.text.is_empty() {
-            RawCall::new(self.name, "{}")
-        } else {
-            RawCall::new(self.name, self.text)
-        };
-        raw.with_id(id).with_finish(finish)
     }
 }

@@ -10,24 +10,40 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | `reader` | the walk over the text: prose, code, reasoning, and where a call may begin |
+//! | `reader` | the walk over the text, and what of it comes out when |
+//! | `prose`, `trigger` | where a place stands: prose, code, reasoning; where a call may begin |
+//! | `pending` | calls that depend on what follows them |
 //! | `format` | the table of formats: adding one is adding an entry |
-//! | `active` | a call being read, until it is one or is not |
-//! | `extent`, `envelope` | where a JSON value ends; name and arguments in it |
+//! | `section` | markers, one call after another, closing markers |
+//! | `envelope`, `python`, `tags`, `pairs`, `named`, `marked` | a reader for each family of formats |
+//! | `values`, `literal` | values as models print them: JSON, Python and between |
+//! | `typing`, `tools` | what the schema says about a raw text; which names are tools |
+//! | `cursor`, `printed` | looking at a text that may still grow; a call as it was printed |
 //! | `deltas` | streamed call deltas |
-//!
-//! Three formats are there so far: Hermes `<tool_call>`, fenced JSON and bare JSON.
 #![deny(clippy::disallowed_methods)]
 
-mod active;
+mod cursor;
 mod deltas;
 mod envelope;
-mod extent;
 mod format;
+mod literal;
+mod marked;
+mod named;
 mod options;
+mod pairs;
+mod pending;
+mod printed;
+mod prose;
+mod python;
 mod reader;
+mod section;
+mod tags;
+mod tools;
+mod trigger;
+mod typing;
+mod values;
 
-pub use deltas::DeltaAssembler;
+pub use deltas::{CallDelta, DeltaAssembler};
 pub use format::rules;
 pub use options::{Mode, ReadOptions};
-pub use reader::{CallReader, Piece, Reading, read_calls};
+pub use reader::{CallReader, Part, Piece, Reading, read_calls};

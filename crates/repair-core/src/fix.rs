@@ -62,11 +62,20 @@ pub(crate) const EXCERPT: usize = 120;
 
 /// `text`, or its two ends around an ellipsis where it is longer than [`EXCERPT`].
 pub(crate) fn excerpt(text: &str) -> String {
+    let mut out = String::new();
+    push_excerpt(text, &mut out);
+    out
+}
+
+/// Appends the excerpt of `text`.
+pub(crate) fn push_excerpt(text: &str, out: &mut String) {
+    const TAIL: usize = 20;
     if text.len() <= EXCERPT || text.chars().nth(EXCERPT).is_none() {
-        return text.to_owned();
+        return out.push_str(text);
     }
-    let head: String = text.chars().take(EXCERPT - 21).collect();
-    let mut tail: Vec<char> = text.chars().rev().take(20).collect();
-    tail.reverse();
-    format!("{head}…{}", tail.into_iter().collect::<String>())
+    let head = text.char_indices().nth(EXCERPT - TAIL - 1);
+    let tail = text.char_indices().rev().nth(TAIL - 1);
+    out.push_str(head.and_then(|(at, _)| text.get(..at)).unwrap_or_default());
+    out.push('…');
+    out.push_str(tail.and_then(|(at, _)| text.get(at..)).unwrap_or_default());
 }

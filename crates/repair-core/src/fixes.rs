@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{Edit, Step};
-use crate::fix::Fix;
+use crate::fix::{Fix, push_excerpt};
 use crate::json::arena::{KEY_SIDE, SIDE};
 use crate::json::emit::{Originals, emit_value};
 use crate::json::lenient::TextFix;
@@ -32,14 +32,48 @@ pub struct Fixes<'a> {
 pub(crate) struct Source<'a> {
     /// Fixes of the reading and of the name, complete.
     pub(crate) head: Vec<Fix>,
-    /// Fixes of the text.
-    pub(crate) text: Vec<TextFix>,
-    /// The emitted arguments text, where fixes of the text refer to it.
-    pub(crate) emitted: std::borrow::Cow<'a, str>,
+    pub(crate) text: TextFixes,
     /// The document with the steps applied.
     pub(crate) arena: Arena<'a>,
     pub(crate) root: NodeId,
     pub(crate) steps: Vec<Step>,
+}
+
+/// Fixes of the text with what they show of it, so that neither text is kept for them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TextFixes {
+    /// The offset in the emitted text, and the fix with its ranges in `shown`.
+    fixes: Vec<(usize, TextFix)>,
+    shown: String,
+}
+
+impl TextFixes {
+    pub(crate) fn new(fixes: &[TextFix], emitted: &str, strict: &str) -> Self {
+        let mut shown = String::with_capacity(fixes.len() * 32);
+        let mut show = |text: &str, range: &Range<usize>| {
+            let start = shown.len();
+            push_excerpt(text.get(range.clone()).unwrap_or_default(), &mut shown);
+            start..shown.len()
+        };
+        let fixes = fixes
+            .iter()
+            .map(|fix| {
+                let in_shown = TextFix {
+                    before: show(emitted, &fix.before),
+                    after: show(strict, &fix.after),
+                    ..*fix
+                };
+                (fix.before.start, in_shown)
+            })
+            .collect();
+        Self { fixes, shown }
+    }
+
+    fn render(&self) -> impl Iterator<Item = Fix> + '_ {
+        self.fixes
+            .iter()
+            .map(|(offset, fix)| render_text_fix(fix, &self.shown, &self.shown).at_offset(*offset))
+    }
 }
 
 impl<'a> Fixes<'a> {
@@ -99,7 +133,7 @@ impl Serialize for Fixes<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Fixes<'static> {
+impl<'de> Deserialize<'de> for Fixes<'_> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fixes = Vec::deserialize(deserializer)?;
         Ok(Fixes {
@@ -114,7 +148,6 @@ impl Source<'_> {
         Source {
             head: self.head,
             text: self.text,
-            emitted: self.emitted.into_owned().into(),
             arena: self.arena.into_owned(),
             root: self.root,
             steps: self.steps,
@@ -123,11 +156,7 @@ impl Source<'_> {
 
     pub(crate) fn render(&self) -> Vec<Fix> {
         let mut fixes = self.head.clone();
-        fixes.extend(
-            self.text
-                .iter()
-                .map(|fix| render_text_fix(fix, &self.emitted, self.arena.source())),
-        );
+        fixes.extend(self.text.render());
         if self.steps.is_empty() {
             return fixes;
         }

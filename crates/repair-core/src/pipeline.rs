@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use crate::arguments::{self, Found, Proposal, Step, rules as argument_rules};
 use crate::call::{Arguments, Call, Finish, RawCall};
 use crate::fix::Fix;
-use crate::fixes::{Fixes, Source, render_text_fix};
+use crate::fixes::{Fixes, Source, TextFixes, render_text_fix};
 use crate::json::emit::emit;
 use crate::json::lenient::{self, Cut, Lenient, Problem};
 use crate::json::strict::StrictError;
 use crate::json::{Arena, Kind, NodeId};
 use crate::policy::Policy;
-use crate::rule::{Loss, Risk};
+use crate::rule::{Loss, Risk, Rule};
 use crate::spec::Effect;
 use crate::toolset::{Tool, ToolSet};
 use crate::verdict::{Candidate, Origin, Reason, Rejected, Repaired, Verdict};
@@ -60,8 +60,8 @@ pub(crate) struct Named<'s> {
     pub(crate) tool: &'s Tool,
     pub(crate) policy: &'s Policy,
     pub(crate) effect: Effect,
-    /// The fix of the name, if it was not exact.
-    pub(crate) fix: Option<Fix>,
+    /// The rule by which the name was read, if it was not exact.
+    pub(crate) rule: Option<&'static Rule>,
 }
 
 /// A text on its way to a call: what was done to it so far.
@@ -91,7 +91,15 @@ impl Named<'_> {
     fn read<'a>(&self, raw: &RawCall<'a>) -> Result<Read<'a>, Box<Rejected>> {
         let limits = self.policy.limits();
         let emitted = raw.arguments.clone().unwrap_or(Cow::Borrowed(""));
-        let head: Vec<Fix> = raw.readings.iter().chain(&self.fix).cloned().collect();
+        let name = self.tool.spec.name();
+        let name_fix = self.rule.map(|rule| Fix::new(rule, "", &raw.name, name));
+        let head: Vec<Fix> = raw
+            .readings
+            .iter()
+            .cloned()
+            .chain(name_fix)
+            .map(|fix| self.of_policy(fix))
+            .collect();
         if emitted.len() > limits.bytes {
             return Err(self.reject(
                 raw,
@@ -117,15 +125,18 @@ impl Named<'_> {
         if trimmed.is_empty() || trimmed == "null" {
             return self.no_arguments(raw, emitted, head);
         }
-        let text = lenient::read(
+        let mut text = lenient::read(
             &emitted,
             &self.tool.tree,
             Some(self.tool.tree.root()),
             limits.depth,
         );
+        for fix in &mut text.fixes {
+            fix.risk = self.policy.risk_of(fix.rule, fix.risk).unwrap_or(fix.risk);
+        }
         self.check_text(raw, &text)?;
-        let arena = Arena::read(Cow::Owned(text.text.clone()), limits.depth);
-        match arena {
+        let strict = std::mem::take(&mut text.text);
+        match Arena::read(Cow::Owned(strict), limits.depth) {
             Ok((arena, root)) => Ok(Read {
                 arena,
                 root,
@@ -141,6 +152,14 @@ impl Named<'_> {
                 format!("the arguments are not JSON (byte {at})"),
             )),
         }
+    }
+
+    /// A fix with the risk that the host gives to its rule. What is switched off is refused at the
+    /// end.
+    fn of_policy(&self, fix: Fix) -> Fix {
+        let risk = self.policy.risk_of_named(&fix.rule, fix.risk);
+        let risk = risk.unwrap_or(fix.risk);
+        fix.with_risk(risk)
     }
 
     fn too_deep(&self, raw: &RawCall<'_>, at: usize) -> Box<Rejected> {
@@ -183,7 +202,7 @@ impl Named<'_> {
             rejected.errors = arguments::explain(&arena, root, &self.tool.tree, limits.errors);
             return Err(rejected);
         }
-        head.push(Fix::new(rule, "", &emitted, "{}").with_risk(risk));
+        head.push(self.of_policy(Fix::new(rule, "", &emitted, "{}").with_risk(risk)));
         Ok(Read {
             arena,
             root,
@@ -299,7 +318,9 @@ impl Named<'_> {
         }
         let found = arguments::search(&mut read.arena, read.root, target, self.policy);
         match found {
-            Found::Nothing if fits && !conflicts => self.finish(raw, read, Vec::new(), Vec::new()),
+            Found::Nothing | Found::Tie(_) | Found::Exhausted if fits && !conflicts => {
+                self.finish(raw, read, Vec::new(), Vec::new())
+            }
             Found::One(best, others) => self.finish(raw, read, best.steps, others),
             Found::Tie(proposals) => {
                 let mut rejected =
@@ -376,17 +397,17 @@ impl Named<'_> {
         for step in &steps {
             step.edit.apply(&mut read.arena);
         }
-        let text = if steps.is_empty() {
-            read.arena.source().to_owned()
+        let shown = TextFixes::new(&read.text.fixes, &read.emitted, read.arena.source());
+        let (text, arena) = if steps.is_empty() {
+            (read.arena.into_source(), Arena::default())
         } else {
-            emit(&read.arena, read.root)
+            (Cow::Owned(emit(&read.arena, read.root)), read.arena)
         };
-        let call = self.call(raw, Cow::Owned(text));
+        let call = self.call(raw, text);
         let fixes = Fixes::new(Source {
             head: read.head,
-            text: read.text.fixes,
-            emitted: read.emitted,
-            arena: read.arena,
+            text: shown,
+            arena,
             root: read.root,
             steps,
         });
@@ -439,8 +460,7 @@ impl Named<'_> {
                 let arguments = emit(&arena, read.root);
                 let source = Source {
                     head: read.head.clone(),
-                    text: read.text.fixes.clone(),
-                    emitted: Cow::Borrowed(&read.emitted),
+                    text: TextFixes::new(&read.text.fixes, &read.emitted, arena.source()),
                     arena,
                     root: read.root,
                     steps: proposal.steps.clone(),

@@ -83,7 +83,9 @@ impl Policy {
         self
     }
 
-    /// Accepts risk up to `risk` for every tool, in place of what follows from its effect.
+    /// Accepts risk up to `risk` for every tool, in place of what follows from its effect. A
+    /// destructive tool never gets more by this than it has: name it, with
+    /// [`Self::with_accepted_for`].
     pub fn with_accepted(mut self, risk: Risk) -> Self {
         self.accept = Some(risk);
         self
@@ -168,7 +170,11 @@ impl Policy {
 
     /// Whether a fix of this risk and loss is applied to a call of `tool` without asking.
     pub fn accepts(&self, tool: &str, effect: Effect, risk: Risk, loss: Option<Loss>) -> bool {
-        let asked = self.accept_for.get(tool).copied().or(self.accept);
+        let of_all = self.accept.map(|risk| match effect {
+            Effect::Destructive => Risk::Lossless,
+            _ => risk,
+        });
+        let asked = self.accept_for.get(tool).copied().or(of_all);
         let (ceiling, lossy) = match effect {
             Effect::ReadOnly | Effect::Idempotent => (Risk::Inferred, true),
             Effect::Unknown | Effect::Mutating => (Risk::Inferred, false),

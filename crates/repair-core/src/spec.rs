@@ -39,10 +39,13 @@ pub struct ToolSpec {
     schema: Option<Value>,
     #[serde(default)]
     effect: Effect,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
 }
 
 /// A tool object that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SpecError {
     /// The tool is not a JSON object.
@@ -69,6 +72,7 @@ impl ToolSpec {
             description: None,
             schema: Some(schema),
             effect: Effect::Unknown,
+            server: None,
         }
     }
 
@@ -79,6 +83,7 @@ impl ToolSpec {
             description: None,
             schema: None,
             effect: Effect::Unknown,
+            server: None,
         }
     }
 
@@ -91,6 +96,22 @@ impl ToolSpec {
     /// Sets the effect.
     pub fn with_effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
+        self
+    }
+
+    /// Says which MCP server the tool comes from. Models write the server before the tool's name
+    /// (`mcp__github__create_issue`, `github.create_issue`): such a prefix is taken off if it
+    /// names the tool's own server, and never if it names another one.
+    ///
+    /// ```
+    /// use repair_core::{ToolSet, ToolSpec};
+    /// let issue = ToolSpec::without_schema("create_issue").with_server("github");
+    /// let (tools, _) = ToolSet::new([issue]);
+    /// assert_eq!(tools.resolve_name("mcp__github__create_issue"), Some("create_issue"));
+    /// assert_eq!(tools.resolve_name("mcp__gitlab__create_issue"), None);
+    /// ```
+    pub fn with_server(mut self, server: impl Into<String>) -> Self {
+        self.server = Some(server.into());
         self
     }
 
@@ -133,6 +154,7 @@ impl ToolSpec {
             description,
             schema: schema.cloned(),
             effect,
+            server: None,
         })
     }
 
@@ -149,6 +171,11 @@ impl ToolSpec {
     /// The JSON Schema of the arguments, if there is one.
     pub fn schema(&self) -> Option<&Value> {
         self.schema.as_ref()
+    }
+
+    /// The MCP server that the tool comes from, if the host said so.
+    pub fn server(&self) -> Option<&str> {
+        self.server.as_deref()
     }
 
     /// What running the tool does.

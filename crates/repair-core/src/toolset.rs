@@ -1,7 +1,10 @@
 //! The compiled tools of one agent.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::arguments::Target;
 use crate::names::Index;
@@ -10,7 +13,7 @@ use crate::spec::ToolSpec;
 
 /// A schema that did not compile. Its tool still works: any strict JSON object passes, flagged as
 /// unvalidated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error(
     "tool '{tool}': its schema does not compile, so its arguments are not validated: {problem}"
 )]
@@ -66,17 +69,22 @@ impl ToolSet {
     pub fn new(specs: impl IntoIterator<Item = ToolSpec>) -> (Self, Vec<SchemaProblem>) {
         let mut problems = Vec::new();
         let mut tools: Vec<Tool> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         for spec in specs {
             let tool = Tool::compile(spec, &mut problems);
-            match tools
-                .iter_mut()
-                .find(|known| known.spec.name() == tool.spec.name())
-            {
+            let place = *places
+                .entry(tool.spec.name().to_owned())
+                .or_insert(tools.len());
+            match tools.get_mut(place) {
                 Some(known) => *known = tool,
                 None => tools.push(tool),
             }
         }
-        let index = Index::new(tools.iter().map(|tool| tool.spec.name()), &[]);
+        let index = Index::new(
+            tools
+                .iter()
+                .map(|tool| (tool.spec.name(), tool.spec.server())),
+        );
         (
             Self {
                 inner: Arc::new(Inner { tools, index }),
@@ -116,17 +124,12 @@ impl Tool {
     }
 
     fn compile(spec: ToolSpec, problems: &mut Vec<SchemaProblem>) -> Self {
-        let Some(schema) = spec.schema().map(normal::normalise) else {
-            return Self {
-                spec,
-                tree: Tree::any_object(),
-                judge: None,
-                is_broken: false,
-            };
+        let Some(schema) = spec.schema() else {
+            return Self::accepting_anything(spec, false);
         };
-        match Judge::compile(&schema, false) {
-            Ok(judge) => Self {
-                tree: compile::compile(&schema).with_object_root(),
+        match compiled(schema) {
+            Ok((tree, judge)) => Self {
+                tree,
                 spec,
                 judge: Some(judge),
                 is_broken: false,
@@ -136,13 +139,46 @@ impl Tool {
                     tool: spec.name().to_owned(),
                     problem,
                 });
-                Self {
-                    spec,
-                    tree: Tree::any_object(),
-                    judge: None,
-                    is_broken: true,
-                }
+                Self::accepting_anything(spec, true)
             }
         }
     }
+
+    fn accepting_anything(spec: ToolSpec, is_broken: bool) -> Self {
+        Self {
+            spec,
+            tree: Tree::any_object(),
+            judge: None,
+            is_broken,
+        }
+    }
+}
+
+/// Schemas that nest deeper than this are not compiled: validators recurse.
+const MAX_SCHEMA_DEPTH: usize = 256;
+
+fn compiled(schema: &Value) -> Result<(Tree, Judge), String> {
+    if is_deeper(schema, MAX_SCHEMA_DEPTH) {
+        return Err(format!("it nests deeper than {MAX_SCHEMA_DEPTH} levels"));
+    }
+    let schema = normal::normalise(schema);
+    let judge = Judge::compile(&schema, false)?;
+    Ok((compile::compile(&schema).with_object_root(), judge))
+}
+
+fn is_deeper(value: &Value, limit: usize) -> bool {
+    let mut pending = vec![(value, 0)];
+    while let Some((value, depth)) = pending.pop() {
+        if depth > limit {
+            return true;
+        }
+        match value {
+            Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(members) => {
+                pending.extend(members.values().map(|member| (member, depth + 1)));
+            }
+            _ => {}
+        }
+    }
+    false
 }

@@ -7,7 +7,9 @@
 //! - A model is a [`ChatModel`]: a closure ([`chat_model_fn`]) or one behind an OpenAI-compatible
 //!   endpoint (`OpenAiModel`, with the default feature `openai`; without it there is no HTTP
 //!   client in the tree).
-//! - What happens is told to closures, subscriptions and `tracing`, in order, off the call's path.
+//! - The tools of MCP servers are tools, too (`mcp`, with the feature of that name).
+//! - What happens is told to closures, subscriptions and `tracing`, in order, off the call's path;
+//!   [`audit`] writes it down.
 //!
 //! What to do next is decided by the state machine of [`harness`]; this crate calls tools, models
 //! and approvers for it. Calls run inside a Tokio runtime whose timer is enabled, and nothing is
@@ -59,7 +61,7 @@
 //! | `report`, `text` | what came of a call; excerpts |
 
 mod approver;
-mod audit;
+pub mod audit;
 mod chat;
 mod debugger;
 mod driver;
@@ -67,6 +69,8 @@ mod error;
 mod fn_tool;
 mod heuristic;
 mod llm;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod observers;
 #[cfg(feature = "openai")]
 mod openai;
@@ -79,7 +83,7 @@ mod trace;
 mod wrap;
 
 pub use approver::{Approval, Approver, FnApprover, approver_fn};
-pub use audit::{AUDIT_VERSION, AuditLog, AuditOptions};
+pub use audit::{AuditLog, AuditOptions};
 pub use chat::{
     ChatModel, ChatReply, ChatRequest, FnModel, ModelError, ModelErrorKind, chat_model_fn,
 };

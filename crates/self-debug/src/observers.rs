@@ -75,7 +75,7 @@ impl Observers {
             log.tell(event);
         }
         if let Some(audit) = &self.audit {
-            audit.tell(event);
+            audit.record(Arc::clone(event));
         }
         // Nobody listening is no error.
         let _ = self.events.send(Arc::clone(event));

@@ -7,9 +7,12 @@
 )]
 
 mod audit;
+mod audit_kill;
 mod endpoint;
 mod harm;
 mod loops;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod observers;
 mod server;
 mod support;

@@ -4,6 +4,9 @@
 //! - [`call_text`]: calls that a model printed as text, and streamed call deltas;
 //! - [`protocol`]: the line protocol of the `toolmend` command, as functions without I/O.
 //!
+//! The default feature `cli` builds the command; the library alone is
+//! `toolmend = { version = "…", default-features = false }`.
+//!
 //! ```
 //! use toolmend::{Policy, RawCall, ToolSet, ToolSpec, Verdict};
 //! use serde_json::json;
@@ -23,7 +26,7 @@ pub mod protocol;
 pub use call_text;
 pub use repair_core;
 
-pub use call_text::{CallReader, DeltaAssembler, Mode, Piece, ReadOptions, read_calls};
+pub use call_text::{CallDelta, CallReader, DeltaAssembler, Mode, Piece, ReadOptions, read_calls};
 pub use repair_core::{
     Arguments, Call, Candidate, Effect, Finish, Fix, Fixes, Policy, RawCall, Reason, Rejected,
     Repaired, Risk, RuleSetting, ToolSet, ToolSpec, Verdict, repair_json, rules,

@@ -1,9 +1,11 @@
 //! What is wrong with arguments, for feedback. Our own walk: a validator's error lists are
 //! exponential in nested unions.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value};
 
-use super::value::{folded_choice, is_allowed_value, near_choice};
+use super::value::{is_allowed_value, near_choice};
 use crate::fix::excerpt;
 use crate::json::pointer::push_segment;
 use crate::json::{Arena, Kind, NodeId, number};
@@ -23,9 +25,31 @@ pub(crate) fn explain(
         tree,
         limit,
         errors: Vec::new(),
+        limits: HashMap::new(),
     };
     walk.value(root, tree.root(), &mut String::new());
+    if walk.errors.is_empty() {
+        // Each part is right by itself: alternatives exclude each other, or a condition failed.
+        let expected = "what the schema says about the arguments as a whole".to_owned();
+        walk.error("", expected, walk.shown(root), None);
+    }
     walk.errors
+}
+
+/// Most allowed values that an error lists.
+const LISTED: usize = 30;
+
+/// A judge for each keyword that can be compiled alone: one with a reference in it cannot.
+fn judges_of(limits: &Map<String, Value>) -> Vec<(String, Judge)> {
+    limits
+        .iter()
+        .filter(|(keyword, _)| *keyword != "format")
+        .filter_map(|(keyword, value)| {
+            let alone = Value::Object(Map::from_iter([(keyword.clone(), value.clone())]));
+            let judge = Judge::compile(&alone, false).ok()?;
+            Some((excerpt(&format!("{keyword} {value}")), judge))
+        })
+        .collect()
 }
 
 struct Walk<'w> {
@@ -33,6 +57,8 @@ struct Walk<'w> {
     tree: &'w Tree,
     limit: usize,
     errors: Vec<ArgumentError>,
+    /// The limits of the types that were met, each as a judge of its own with its words.
+    limits: HashMap<TypeId, Vec<(String, Judge)>>,
 }
 
 impl Walk<'_> {
@@ -49,7 +75,7 @@ impl Walk<'_> {
         if !is_allowed_value(self.arena, node, resolved) {
             return self.wrong_choice(node, resolved, path);
         }
-        self.limits(node, &resolved.limits, path);
+        self.limits(node, resolved, path);
         match kind {
             Kind::Object => self.object(node, resolved, path),
             Kind::Array => self.array(node, resolved, path),
@@ -65,7 +91,8 @@ impl Walk<'_> {
         let fitting: Vec<TypeId> = self
             .tree
             .plain_types(ty)
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|id| self.tree.get(*id).kinds.allows(kind, integral))
             .collect();
         let discriminator = self
@@ -109,8 +136,13 @@ impl Walk<'_> {
             .required_undeclared
             .iter()
             .map(|name| (name, "a value".to_owned()));
+        let present: HashSet<String> = self
+            .arena
+            .children(node)
+            .map(|child| self.arena.key(child).into_owned())
+            .collect();
         for (name, expected) in declared.chain(undeclared).collect::<Vec<_>>() {
-            if self.arena.member(node, name).is_none() {
+            if !present.contains(&**name) {
                 within(path, name, |path| {
                     self.error(
                         path,
@@ -160,8 +192,9 @@ impl Walk<'_> {
     }
 
     fn wrong_choice(&mut self, node: NodeId, ty: &Type, path: &str) {
-        let values = ty.values.as_deref().unwrap_or_default();
-        let shown: Vec<String> = values.iter().take(30).map(Value::to_string).collect();
+        let Some(choices) = &ty.choices else { return };
+        let values = choices.values();
+        let shown: Vec<String> = values.iter().take(LISTED).map(Value::to_string).collect();
         let more = values.len().saturating_sub(shown.len());
         let more = if more > 0 {
             format!(", … ({more} more)")
@@ -172,8 +205,9 @@ impl Walk<'_> {
         let closest = (self.arena.node(node).kind == Kind::String)
             .then(|| {
                 let text = self.arena.string(node);
-                folded_choice(ty, &text)
-                    .or_else(|| near_choice(ty, &text))
+                choices
+                    .folded(&text)
+                    .or_else(|| near_choice(choices, &text))
                     .map(|value| Value::from(value).to_string())
             })
             .flatten();
@@ -181,16 +215,16 @@ impl Walk<'_> {
     }
 
     /// Checks the keywords that only the judge decides, one by one. Rejected calls are rare enough
-    /// to compile them here.
-    fn limits(&mut self, node: NodeId, limits: &Map<String, Value>, path: &str) {
-        for (keyword, value) in limits.iter().filter(|(keyword, _)| *keyword != "format") {
-            let alone = Value::Object(Map::from_iter([(keyword.clone(), value.clone())]));
-            let holds =
-                Judge::compile(&alone, false).is_ok_and(|judge| judge.accepts(self.arena, node));
-            if !holds {
-                self.error(path, format!("{keyword} {value}"), self.shown(node), None);
+    /// to compile them here, once for each type.
+    fn limits(&mut self, node: NodeId, ty: &Type, path: &str) {
+        let judges = self.limits.remove(&ty.id);
+        let judges = judges.unwrap_or_else(|| judges_of(&ty.limits));
+        for (limit, judge) in &judges {
+            if !judge.accepts(self.arena, node) {
+                self.error(path, limit.clone(), self.shown(node), None);
             }
         }
+        self.limits.insert(ty.id, judges);
     }
 
     fn shown(&self, node: NodeId) -> String {

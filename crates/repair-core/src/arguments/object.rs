@@ -18,7 +18,12 @@ impl<'t> Solver<'_, 't, '_> {
         let Some(members) = &ty.members else {
             return Solutions::fits();
         };
-        let children: Vec<NodeId> = self.arena.children(node).collect();
+        let replaced = self.replaced;
+        let children: Vec<NodeId> = self
+            .arena
+            .children(node)
+            .filter(|child| !replaced.contains(child))
+            .collect();
         let mut all = Solutions::fits();
         let mut undeclared = Vec::new();
         let mut present = vec![false; members.properties.len()];
@@ -50,7 +55,7 @@ impl<'t> Solver<'_, 't, '_> {
         {
             return all;
         }
-        let rest = self.solve_keys(node, members, undeclared, absent);
+        let rest = self.solve_keys(node, members, &undeclared, &absent);
         all.and(&rest, &mut self.plans)
     }
 
@@ -105,49 +110,84 @@ impl<'t> Solver<'_, 't, '_> {
         &mut self,
         object: NodeId,
         members: &'t Members,
-        mut undeclared: Vec<NodeId>,
-        mut absent: Vec<&'t Property>,
+        undeclared: &[NodeId],
+        absent: &[&'t Property],
     ) -> Solutions {
-        let mut all = Solutions::fits();
+        let has = |name: &str| self.arena.member(object, name).is_some();
+        if !members.required_undeclared.iter().all(|name| has(name)) {
+            return Solutions::none();
+        }
         let targets: Vec<&'t Property> = absent
             .iter()
             .copied()
             .filter(|property| property.required || members.rest == Rest::Closed)
             .collect();
-        for rename in self.renames(&undeclared, &targets, members) {
-            undeclared.retain(|child| *child != rename.child);
-            absent.retain(|property| property.name != rename.property.name);
+        let pairs = self.renames(undeclared, &targets, members, absent);
+        let (certain, rivals): (Vec<&Rename<'_>>, Vec<&Rename<'_>>) = pairs
+            .iter()
+            .partition(|rename| !pairs.iter().any(|other| rename.is_rival_of(other)));
+        let Some(rival) = rivals.first() else {
+            return self.solve_rest(object, members, undeclared, absent, &certain);
+        };
+        // Of several keys for one property, or several properties for one key, one may be meant:
+        // candidates, none of which is better than another.
+        let mut all = Solutions::none();
+        for guess in &rivals {
+            let is_one_of_them = std::ptr::eq(*guess, *rival) || guess.is_rival_of(rival);
+            if is_one_of_them {
+                let mut chosen = certain.clone();
+                chosen.push(guess);
+                let solutions = self.solve_rest(object, members, undeclared, absent, &chosen);
+                all.add_all(&solutions);
+            }
+        }
+        all
+    }
+
+    /// The members of an object that are left when these keys are renamed.
+    fn solve_rest(
+        &mut self,
+        object: NodeId,
+        members: &Members,
+        undeclared: &[NodeId],
+        absent: &[&Property],
+        renames: &[&Rename<'t>],
+    ) -> Solutions {
+        let mut all = Solutions::fits();
+        for rename in renames {
             let key = self.arena.new_string(&rename.property.name);
-            let Some(step) = self.step(
-                rename.rule,
-                Edit::Rename {
-                    member: rename.child,
-                    key,
-                },
-            ) else {
-                continue;
+            let edit = Edit::Rename {
+                member: rename.child,
+                key,
             };
-            let renamed = rename.value.then(step, &mut self.plans);
-            all = all.and(&renamed, &mut self.plans);
+            let Some(step) = self.step_of_risk(rename.rule, rename.risk, edit) else {
+                return Solutions::none();
+            };
+            let with_key = rename.value.then(step, &mut self.plans);
+            all = all.and(&with_key, &mut self.plans);
         }
         for child in undeclared {
+            if renames.iter().any(|rename| rename.child == *child) {
+                continue;
+            }
             let solutions = match members.rest {
                 Rest::Open => continue,
-                Rest::Typed(ty) => self.solve(child, ty, Slot::Entry),
-                Rest::Closed => self.solve_unknown(object, child),
+                Rest::Typed(ty) => self.solve(*child, ty, Slot::Entry),
+                Rest::Closed => self.solve_unknown(object, *child),
             };
             all = all.and(&solutions, &mut self.plans);
         }
-        for property in absent.into_iter().filter(|property| property.required) {
+        for property in absent.iter().filter(|property| property.required) {
+            if renames
+                .iter()
+                .any(|rename| rename.property.name == property.name)
+            {
+                continue;
+            }
             let solutions = self.solve_absent(object, property);
             all = all.and(&solutions, &mut self.plans);
         }
-        let has = |name: &str| self.arena.member(object, name).is_some();
-        if members.required_undeclared.iter().all(|name| has(name)) {
-            all
-        } else {
-            Solutions::none()
-        }
+        all
     }
 
     /// An unknown member of a closed object: left out.
@@ -182,8 +222,9 @@ impl<'t> Solver<'_, 't, '_> {
     /// A required property that is absent: its only value, or as a guess its default.
     fn solve_absent(&mut self, object: NodeId, property: &Property) -> Solutions {
         let ty = self.tree.get(property.ty);
-        let (rule, value) = match (ty.values.as_deref(), &ty.default) {
-            (Some([only]), _) => (&rules::INSERT_CONSTANT, only),
+        let only = ty.choices.as_ref().and_then(|choices| choices.only());
+        let (rule, value) = match (only, &ty.default) {
+            (Some(only), _) => (&rules::INSERT_CONSTANT, only),
             (_, Some(default)) => (&rules::INSERT_DEFAULT, default),
             _ => return Solutions::none(),
         };
@@ -197,26 +238,27 @@ impl<'t> Solver<'_, 't, '_> {
         }
     }
 
-    /// The renames that the evidence allows: a key and an absent property of like spelling whose
-    /// type the value fits, where neither has a second partner.
+    /// The renames that there is evidence for: a key and an absent property of like spelling
+    /// whose type the value fits. Those that are not alone are guesses, however good the evidence.
     fn renames(
         &mut self,
         undeclared: &[NodeId],
-        absent: &[&'t Property],
+        targets: &[&'t Property],
         members: &'t Members,
+        absent: &[&'t Property],
     ) -> Vec<Rename<'t>> {
         if undeclared.is_empty()
-            || absent.is_empty()
-            || undeclared.len().max(absent.len()) > MAX_RENAMES
+            || targets.is_empty()
+            || undeclared.len().max(targets.len()) > MAX_RENAMES
         {
             return Vec::new();
         }
         let mut pairs = Vec::new();
         for child in undeclared {
             let key = self.arena.key(*child).into_owned();
-            for property in absent {
-                let Some(rule) = evidence(&key, property, members).filter(|rule| self.uses(rule))
-                else {
+            for property in targets {
+                let rule = evidence(&key, property, members, absent);
+                let Some(rule) = rule.filter(|rule| self.uses(rule)) else {
                     continue;
                 };
                 let slot = if property.required {
@@ -235,51 +277,68 @@ impl<'t> Solver<'_, 't, '_> {
                         child: *child,
                         property,
                         rule,
+                        risk: rule.risk,
                         value,
                     });
                 }
             }
         }
-        // Exactly one pair: the stronger evidence does not outweigh a rival.
-        let alone = |rename: &Rename<'_>| {
-            let rivals = pairs.iter().filter(|other| {
-                other.child == rename.child || other.property.name == rename.property.name
-            });
-            rivals.count() == 1
-        };
-        let keep: Vec<bool> = pairs.iter().map(alone).collect();
+        let is_alone: Vec<bool> = pairs
+            .iter()
+            .map(|rename| !pairs.iter().any(|other| rename.is_rival_of(other)))
+            .collect();
+        for (rename, is_alone) in pairs.iter_mut().zip(is_alone) {
+            if !is_alone {
+                rename.risk = Risk::Guess;
+            }
+        }
         pairs
-            .into_iter()
-            .zip(keep)
-            .filter_map(|(rename, keep)| keep.then_some(rename))
-            .collect()
     }
 }
 
-/// A member that is meant for a property.
+/// A member that may be meant for a property.
 struct Rename<'t> {
     child: NodeId,
     property: &'t Property,
     rule: &'static Rule,
+    risk: Risk,
     /// How its value fits.
     value: Solutions,
 }
 
-/// Why `key` may mean `property`, if anything says so.
-fn evidence(key: &str, property: &Property, members: &Members) -> Option<&'static Rule> {
-    if words::are_opposites(key, &property.name) {
-        return None;
+impl Rename<'_> {
+    /// Whether both are about one member or one property.
+    fn is_rival_of(&self, other: &Self) -> bool {
+        (self.child == other.child) != (self.property.name == other.property.name)
     }
+}
+
+/// Why `key` may mean `property`, one of the absent ones, if anything says so.
+fn evidence(
+    key: &str,
+    property: &Property,
+    members: &Members,
+    absent: &[&Property],
+) -> Option<&'static Rule> {
     let fold = names::fold::key(key);
-    let folds_alike = |other: &&Property| *other.fold == *fold;
-    if folds_alike(&property) {
-        return (members.properties.iter().filter(folds_alike).count() == 1)
-            .then_some(&rules::KEY_FOLD);
-    }
-    if words::are_aliases(key, &property.name) {
-        return Some(&rules::KEY_ALIAS);
-    }
-    let is_near = |other: &&Property| names::is_slip(key, &other.name);
-    (is_near(&property) && members.properties.iter().filter(is_near).count() == 1)
-        .then_some(&rules::KEY_SLIP)
+    let rule = if *property.fold == *fold {
+        let alike = members
+            .properties
+            .iter()
+            .filter(|other| *other.fold == *fold);
+        (alike.count() == 1).then_some(&rules::KEY_FOLD)
+    } else if words::are_aliases(key, &property.name) {
+        Some(&rules::KEY_ALIAS)
+    } else {
+        let is_near = |other: &Property| names::near::is_slip_of_fold(&fold, &other.fold);
+        // A property that is there has its own key, so a required one has no rival in it.
+        let is_rival = |other: &&Property| {
+            other.name != property.name
+                && is_near(other)
+                && (!property.required || absent.iter().any(|known| known.name == other.name))
+        };
+        (is_near(property) && !members.properties.iter().any(|other| is_rival(&other)))
+            .then_some(&rules::KEY_SLIP)
+    };
+    rule.filter(|_| !words::are_opposites(key, &property.name))
 }

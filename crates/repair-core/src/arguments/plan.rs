@@ -1,5 +1,6 @@
 //! Edits, and plans that share their parts.
 
+use crate::json::arena::SYNTHETIC;
 use crate::json::{Arena, NodeId};
 use crate::rule::{Risk, Rule};
 
@@ -38,22 +39,78 @@ impl Edit {
     }
 }
 
+impl Edit {
+    fn is_the_same(self, other: Self, arena: &Arena<'_>) -> bool {
+        let alike = |a: NodeId, b: NodeId| is_alike(arena, a, b);
+        match (self, other) {
+            (Self::Content { node, with }, Self::Content { node: at, with: by }) => {
+                node == at && alike(with, by)
+            }
+            (
+                Self::Rename { member, key },
+                Self::Rename {
+                    member: at,
+                    key: to,
+                },
+            ) => member == at && alike(key, to),
+            (
+                Self::Insert { object, key, value },
+                Self::Insert {
+                    object: at,
+                    key: under,
+                    value: new,
+                },
+            ) => object == at && alike(key, under) && alike(value, new),
+            _ => self == other,
+        }
+    }
+}
+
+/// Whether two nodes are one, scalars of the same text, or new containers around the same value.
+fn is_alike(arena: &Arena<'_>, a: NodeId, b: NodeId) -> bool {
+    let (left, right) = (arena.node(a), arena.node(b));
+    if a == b || left.kind != right.kind {
+        return a == b;
+    }
+    if !left.kind.is_container() {
+        return arena.token(a) == arena.token(b);
+    }
+    let content = |id| {
+        let node = arena.node(id);
+        (
+            arena.key_token(id),
+            node.start,
+            node.end,
+            node.first,
+            node.kind,
+        )
+    };
+    left.has(SYNTHETIC)
+        && right.has(SYNTHETIC)
+        && arena
+            .children(a)
+            .map(content)
+            .eq(arena.children(b).map(content))
+}
+
 /// An edit and the rule that proposes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) rule: &'static Rule,
-    /// The rule's risk, or a higher one.
+    /// The risk under the policy: the rule's, or a higher one, or what the host says.
     pub(crate) risk: Risk,
     pub(crate) edit: Edit,
 }
 
 impl Step {
-    pub(crate) fn new(rule: &'static Rule, edit: Edit) -> Self {
-        Self {
-            rule,
-            risk: rule.risk,
-            edit,
-        }
+    /// What it costs: its rule's price, raised into the band of its risk.
+    pub(crate) fn cost(&self) -> u32 {
+        let band = match self.risk {
+            Risk::Lossless => 0,
+            Risk::Inferred => 10,
+            Risk::Guess => 100,
+        };
+        self.rule.cost.max(band)
     }
 }
 
@@ -98,6 +155,15 @@ impl Plans {
         }
     }
 
+    /// Whether two plans make the same changes, though each with nodes of its own.
+    pub(crate) fn make_the_same(&self, a: PlanId, b: PlanId, arena: &Arena<'_>) -> bool {
+        let (a, b) = (self.steps(a), self.steps(b));
+        a.len() == b.len()
+            && a.iter()
+                .zip(&b)
+                .all(|(a, b)| a.edit.is_the_same(b.edit, arena))
+    }
+
     /// The steps of a plan, in order.
     pub(crate) fn steps(&self, id: PlanId) -> Vec<Step> {
         let mut steps = Vec::new();
@@ -129,7 +195,7 @@ impl Solution {
 }
 
 /// How many solutions of one value are kept.
-const KEPT: usize = 4;
+const KEPT: usize = 8;
 
 /// Solutions of one value, cheapest first. None where no rule helps.
 #[derive(Clone, Debug, Default)]
@@ -203,7 +269,7 @@ impl Solutions {
 
     /// The same solutions with one more step at their end.
     pub(crate) fn then(&self, step: Step, plans: &mut Plans) -> Self {
-        let cost = step_cost(step);
+        let cost = step.cost();
         let plan = plans.step(step);
         let last = Self {
             best: Some(Solution { cost, plan }),
@@ -211,14 +277,4 @@ impl Solutions {
         };
         self.and(&last, plans)
     }
-}
-
-/// What a step costs: its rule's price, raised into the band of its risk.
-fn step_cost(step: Step) -> u32 {
-    let band = match step.risk {
-        Risk::Lossless => 0,
-        Risk::Inferred => 10,
-        Risk::Guess => 100,
-    };
-    step.rule.cost.max(band)
 }

@@ -71,6 +71,7 @@ rules! {
     DROP_UNKNOWN_VALUE = guess("drop_unknown_value", 150, "an unknown property was sent; leave it out").with_loss(Loss::Drops);
     REMOVE_WRAPPER = inferred("remove_wrapper", 15, "the arguments were wrapped in an extra object; send them at the top level");
     ADD_WRAPPER = inferred("add_wrapper", 30, "the arguments were sent without the object around them; put them into it");
+    LIFT_MEMBERS = inferred("lift_members", 32, "properties were sent beside the empty object they belong into; put them into it");
     INSERT_CONSTANT = inferred("insert_constant", 20, "a required property with only one allowed value was missing; send it");
     INSERT_DEFAULT = guess("insert_default", 140, "a required property was missing; its default was filled in").with_loss(Loss::Completes);
     DUPLICATE_KEY = guess("duplicate_key", 110, "a property was sent twice with different values; the last one counts").with_loss(Loss::Drops);
@@ -160,7 +161,7 @@ pub(crate) static VALUE_RULES: &[ValueRule] = &[
     ValueRule {
         rule: &ARRAY_TO_SINGLE,
         from: Kinds::ARRAY,
-        to: Kinds::ANY,
+        to: Kinds::SINGLE,
         propose: propose::array_to_single,
     },
     ValueRule {
@@ -210,5 +211,11 @@ pub(crate) static VALUE_RULES: &[ValueRule] = &[
         from: Kinds::OBJECT,
         to: Kinds::OBJECT,
         propose: propose::add_wrapper,
+    },
+    ValueRule {
+        rule: &LIFT_MEMBERS,
+        from: Kinds::OBJECT,
+        to: Kinds::OBJECT,
+        propose: propose::lift_members,
     },
 ];

@@ -31,6 +31,16 @@ pub(crate) struct Proposal {
     pub(crate) steps: Vec<Step>,
 }
 
+impl Proposal {
+    fn new(steps: Vec<Step>) -> Self {
+        let cost = steps.iter().map(|step| step.cost());
+        Self {
+            cost: cost.fold(0, u32::saturating_add),
+            steps,
+        }
+    }
+}
+
 /// What the search found.
 #[derive(Debug)]
 pub(crate) enum Found {
@@ -55,34 +65,33 @@ pub(crate) fn search(
     policy: &Policy,
 ) -> Found {
     let always = duplicate_drops(arena);
-    let mut solver = Solver::new(arena, target.tree, policy);
+    let replaced: Vec<NodeId> = arena.duplicates().iter().map(|pair| pair.earlier).collect();
+    let mut solver = Solver::new(arena, target.tree, policy, &replaced);
     let solutions = solver.solve(root, target.tree.root(), Slot::Root);
     let exhausted = solver.is_exhausted();
-    let proposals: Vec<Proposal> = solutions
+    let proposals: Vec<Vec<Step>> = solutions
         .iter()
-        .map(|solution| {
-            let steps = always
-                .iter()
-                .copied()
-                .chain(solver.plans.steps(solution.plan))
-                .collect();
-            Proposal {
-                cost: solution.cost,
-                steps,
-            }
-        })
+        .map(|solution| [always.clone(), solver.plans.steps(solution.plan)].concat())
+        .filter(|steps| !steps.is_empty())
         .collect();
-    let mut accepted = Vec::new();
-    for proposal in proposals {
-        if !proposal.steps.is_empty() && is_accepted(arena, root, target, &proposal.steps) {
-            accepted.push(without_needless_steps(arena, root, target, proposal));
-        }
-    }
+    let mut trial = Trial {
+        arena,
+        root,
+        target,
+        depth: policy.limits().depth,
+    };
+    let mut accepted: Vec<Proposal> = proposals
+        .into_iter()
+        .filter(|steps| trial.accepts(steps))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|steps| Proposal::new(trial.needed(steps)))
+        .collect();
     if accepted.is_empty() && exhausted {
-        Found::Exhausted
-    } else {
-        rank(arena, root, accepted)
+        return Found::Exhausted;
     }
+    accepted.sort_by_key(|proposal| proposal.cost);
+    trial.rank(accepted)
 }
 
 /// Whether a key stands several times in one object, with different values.
@@ -96,91 +105,116 @@ fn duplicate_drops(arena: &Arena<'_>) -> Vec<Step> {
         .duplicates()
         .iter()
         .filter(|pair| !equal::nodes_equal(arena, pair.earlier, pair.later))
-        .map(|pair| {
-            Step::new(
-                &rules::DUPLICATE_KEY,
-                Edit::Drop {
-                    object: pair.object,
-                    member: pair.earlier,
-                },
-            )
+        .map(|pair| Step {
+            rule: &rules::DUPLICATE_KEY,
+            risk: rules::DUPLICATE_KEY.risk,
+            edit: Edit::Drop {
+                object: pair.object,
+                member: pair.earlier,
+            },
         })
         .collect()
-}
-
-fn apply(arena: &mut Arena<'_>, steps: impl IntoIterator<Item = Step>) {
-    for step in steps {
-        step.edit.apply(arena);
-    }
-}
-
-fn is_accepted(arena: &mut Arena<'_>, root: NodeId, target: Target<'_>, steps: &[Step]) -> bool {
-    apply(arena, steps.iter().copied());
-    let accepted = target.accepts(arena, root);
-    arena.undo_all();
-    accepted
 }
 
 /// Rules that do not act on behalf of the schema.
 const NOT_FOR_THE_SCHEMA: [&str; 2] = [rules::DUPLICATE_KEY.id, rules::INTEGRAL_FLOAT.id];
 
-/// Takes out every step without which the judge accepts as well: the tree was wrong about it.
-/// Steps that strictness or the host asks for, not the schema, stay.
-fn without_needless_steps(
-    arena: &mut Arena<'_>,
+/// The document on which proposals are tried, one after the other.
+struct Trial<'s, 'a, 't> {
+    arena: &'s mut Arena<'a>,
     root: NodeId,
-    target: Target<'_>,
-    mut proposal: Proposal,
-) -> Proposal {
-    if proposal.steps.len() > MAX_CHECKED {
-        return proposal;
+    target: Target<'t>,
+    depth: usize,
+}
+
+impl Trial<'_, '_, '_> {
+    /// What `look` sees when the steps are made.
+    fn with<T>(&mut self, steps: &[Step], look: impl FnOnce(&Self) -> T) -> T {
+        for step in steps {
+            step.edit.apply(self.arena);
+        }
+        let seen = look(self);
+        self.arena.undo_all();
+        seen
     }
-    let mut at = 0;
-    while let Some(step) = proposal.steps.get(at).copied() {
-        let rest: Vec<Step> = proposal
-            .steps
-            .iter()
-            .enumerate()
-            .filter(|(other, _)| *other != at)
-            .map(|(_, step)| *step)
+
+    /// Whether the judge accepts the document with these steps. It recurses, so depth comes first:
+    /// a container that was read out of a string, or put around a value, makes the document deeper.
+    fn accepts(&mut self, steps: &[Step]) -> bool {
+        let may_deepen = steps.iter().any(|step| match step.edit {
+            Edit::Content { with: new, .. } | Edit::Insert { value: new, .. } => {
+                self.arena.node(new).kind.is_container()
+            }
+            Edit::Drop { .. } | Edit::Rename { .. } => false,
+        });
+        self.with(steps, |trial| {
+            !(may_deepen && is_deeper(trial.arena, trial.root, trial.depth))
+                && trial.target.accepts(trial.arena, trial.root)
+        })
+    }
+
+    /// The steps without those that the judge does not ask for: the tree was wrong about them.
+    /// Steps that strictness or the host asks for, not the schema, stay.
+    fn needed(&mut self, mut steps: Vec<Step>) -> Vec<Step> {
+        if steps.len() > MAX_CHECKED {
+            return steps;
+        }
+        let mut at = 0;
+        while let Some(step) = steps.get(at).copied() {
+            let mut rest = steps.clone();
+            rest.remove(at);
+            if NOT_FOR_THE_SCHEMA.contains(&step.rule.id) || !self.accepts(&rest) {
+                at += 1;
+            } else {
+                steps = rest;
+            }
+        }
+        steps
+    }
+
+    /// The cheapest proposal, unless one that gives another call costs the same.
+    fn rank(&mut self, proposals: Vec<Proposal>) -> Found {
+        let mut rest = proposals.into_iter();
+        let Some(best) = rest.next() else {
+            return Found::Nothing;
+        };
+        let (equal_price, dearer): (Vec<_>, Vec<_>) =
+            rest.partition(|other| other.cost == best.cost);
+        if equal_price.is_empty() {
+            return Found::One(best, dearer);
+        }
+        let call = self.outcome(&best);
+        let rivals: Vec<_> = equal_price
+            .into_iter()
+            .filter(|other| self.outcome(other) != call)
             .collect();
-        let is_needed =
-            NOT_FOR_THE_SCHEMA.contains(&step.rule.id) || !is_accepted(arena, root, target, &rest);
-        if is_needed {
-            at += 1;
+        if rivals.is_empty() {
+            Found::One(best, dearer)
         } else {
-            proposal.steps = rest;
+            Found::Tie(std::iter::once(best).chain(rivals).collect())
         }
     }
-    proposal
-}
 
-/// The cheapest proposal, unless one that gives another call costs the same.
-fn rank(arena: &mut Arena<'_>, root: NodeId, proposals: Vec<Proposal>) -> Found {
-    let mut rest = proposals.into_iter();
-    let Some(best) = rest.next() else {
-        return Found::Nothing;
-    };
-    let (equal_price, dearer): (Vec<_>, Vec<_>) = rest.partition(|other| other.cost == best.cost);
-    if equal_price.is_empty() {
-        return Found::One(best, dearer);
-    }
-    let text = outcome(arena, root, &best);
-    let rivals: Vec<_> = equal_price
-        .into_iter()
-        .filter(|other| outcome(arena, root, other) != text)
-        .collect();
-    if rivals.is_empty() {
-        Found::One(best, dearer)
-    } else {
-        Found::Tie(std::iter::once(best).chain(rivals).collect())
+    /// The canonical text of the document after a proposal.
+    fn outcome(&mut self, proposal: &Proposal) -> String {
+        self.with(&proposal.steps, |trial| {
+            equal::canonical(trial.arena, trial.root)
+        })
     }
 }
 
-/// The canonical text of the document after a proposal.
-fn outcome(arena: &mut Arena<'_>, root: NodeId, proposal: &Proposal) -> String {
-    apply(arena, proposal.steps.iter().copied());
-    let text = equal::canonical(arena, root);
-    arena.undo_all();
-    text
+/// Whether the document under `root` nests deeper than `limit`.
+fn is_deeper(arena: &Arena<'_>, root: NodeId, limit: usize) -> bool {
+    let mut pending = vec![(root, 0)];
+    while let Some((id, outside)) = pending.pop() {
+        if !arena.node(id).kind.is_container() {
+            continue;
+        }
+        let depth = outside + 1;
+        if depth > limit {
+            return true;
+        }
+        pending.extend(arena.children(id).map(|child| (child, depth)));
+    }
+    false
 }

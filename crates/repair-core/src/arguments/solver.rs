@@ -4,10 +4,11 @@
 //! is never looked at by a rule.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::plan::{Edit, Plans, Solutions, Step};
 use super::rules::{self, VALUE_RULES};
-use super::value::{Fault, folded_choice, is_allowed_value};
+use super::value::{Fault, is_allowed_value};
 use crate::json::{Arena, Kind, NodeId, number};
 use crate::policy::Policy;
 use crate::rule::{Risk, Rule};
@@ -37,13 +38,57 @@ pub(crate) struct Solver<'s, 't, 'a> {
     pub(crate) tree: &'t Tree,
     pub(super) plans: Plans,
     policy: &'t Policy,
-    memo: HashMap<(NodeId, TypeId, Slot), Solutions>,
+    /// What was found, also by how many changes of shape stood around it then: the more, the
+    /// fewer are left to try.
+    memo: HashMap<(NodeId, TypeId, Slot, u32), Solutions, BuildHasherDefault<IdHasher>>,
+    /// Members that another one of the same key replaces.
+    pub(super) replaced: &'t [NodeId],
     proposals: u32,
     steps_left: usize,
+    /// How many bytes of strings may still be read as JSON.
+    reading_left: usize,
 }
 
+/// A hasher for ids, which nobody outside chooses.
+#[derive(Default)]
+pub(crate) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        let mixed = (self.0 ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+
+    fn write_isize(&mut self, discriminant: isize) {
+        self.write_u32(u32::try_from(discriminant).unwrap_or(u32::MAX));
+    }
+}
+
+/// Bytes of strings that may be read as JSON whatever the size of the document.
+const READING: usize = 1 << 16;
+
 impl<'s, 't, 'a> Solver<'s, 't, 'a> {
-    pub(super) fn new(arena: &'s mut Arena<'a>, tree: &'t Tree, policy: &'t Policy) -> Self {
+    pub(super) fn new(
+        arena: &'s mut Arena<'a>,
+        tree: &'t Tree,
+        policy: &'t Policy,
+        replaced: &'t [NodeId],
+    ) -> Self {
+        let reading_left = arena
+            .source()
+            .len()
+            .saturating_mul(4)
+            .saturating_add(READING);
         let steps_left = policy
             .limits()
             .steps
@@ -53,15 +98,27 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             tree,
             plans: Plans::new(),
             policy,
-            memo: HashMap::new(),
+            memo: HashMap::default(),
+            replaced,
             proposals: 0,
             steps_left,
+            reading_left,
         }
     }
 
     /// Whether the step limit ended the search early.
     pub(super) fn is_exhausted(&self) -> bool {
         self.steps_left == 0
+    }
+
+    /// Takes room for reading a string as JSON. Without room the search is over: a union of many
+    /// branches could ask for the same long string again and again.
+    pub(super) fn may_read(&mut self, bytes: usize) -> bool {
+        match self.reading_left.checked_sub(bytes) {
+            Some(left) => self.reading_left = left,
+            None => self.steps_left = 0,
+        }
+        self.steps_left > 0
     }
 
     /// Whether the policy leaves a rule on.
@@ -71,36 +128,41 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// The ways to make a node fit a type.
     pub(super) fn solve(&mut self, node: NodeId, ty: TypeId, slot: Slot) -> Solutions {
-        if self.steps_left == 0 {
-            return Solutions::none();
+        let union = self.tree.get(ty);
+        if !union.is_union() {
+            return self.solve_plain(node, union, slot, union.kinds);
         }
-        self.steps_left -= 1;
-        let tree = self.tree;
-        let resolved = tree.get(ty);
-        if !self.arena.node(node).kind.is_container() && !resolved.is_union() {
-            return self.solve_plain(node, ty, resolved, slot);
-        }
-        let key = (node, ty, slot);
+        let key = (node, ty, slot, self.proposals);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
-        let solutions = if resolved.is_union() {
-            self.solve_union(node, resolved, slot)
-        } else {
-            self.solve_plain(node, ty, resolved, slot)
-        };
+        let solutions = self.solve_union(node, union, slot);
         self.memo.insert(key, solutions.clone());
         solutions
     }
 
     fn solve_union(&mut self, node: NodeId, union: &'t Type, slot: Slot) -> Solutions {
+        let tree = self.tree;
+        let whole = tree.kinds(union.id);
         let mut all = Solutions::none();
         for branch in self.branches(node, union) {
-            let solutions = self.solve(node, branch, slot);
+            let solutions = self.solve_plain(node, tree.get(branch), slot, whole);
             if solutions.is_fit() {
                 return solutions;
             }
-            all.add_all(&solutions);
+            for solution in solutions.iter() {
+                // Branches that want the same change are not rivals.
+                let is_known =
+                    all.iter()
+                        .filter(|known| known.cost == solution.cost)
+                        .any(|known| {
+                            self.plans
+                                .make_the_same(known.plan, solution.plan, self.arena)
+                        });
+                if !is_known {
+                    all.add(solution);
+                }
+            }
         }
         all
     }
@@ -121,7 +183,9 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
                     let constants = self.tree.get(property.ty);
                     is_allowed_value(self.arena, member, constants)
                         || (self.arena.node(member).kind == Kind::String
-                            && folded_choice(constants, &self.arena.string(member)).is_some())
+                            && constants.choices.as_ref().is_some_and(|choices| {
+                                choices.folded(&self.arena.string(member)).is_some()
+                            }))
                 })
             };
             let named: Vec<_> = union.branches.iter().copied().filter(matches).collect();
@@ -130,21 +194,41 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         named.unwrap_or_else(|| union.branches.clone())
     }
 
-    fn solve_plain(
+    /// The ways to make a node fit a type that is no union; `whole` are the kinds of the union
+    /// that it is a branch of, or its own.
+    pub(super) fn solve_plain(
         &mut self,
         node: NodeId,
-        ty: TypeId,
-        resolved: &'t Type,
+        ty: &'t Type,
         slot: Slot,
+        whole: Kinds,
     ) -> Solutions {
+        if self.steps_left == 0 {
+            return Solutions::none();
+        }
+        self.steps_left -= 1;
+        let kind = self.arena.node(node).kind;
+        if !kind.is_container() {
+            return self.solve_value(node, ty, slot, whole);
+        }
+        let key = (node, ty.id, slot, self.proposals);
+        if let Some(known) = self.memo.get(&key) {
+            return known.clone();
+        }
+        let solutions = self.solve_value(node, ty, slot, whole);
+        self.memo.insert(key, solutions.clone());
+        solutions
+    }
+
+    fn solve_value(&mut self, node: NodeId, ty: &'t Type, slot: Slot, whole: Kinds) -> Solutions {
         let kind = self.arena.node(node).kind;
         let integral = || number::is_integral(self.arena.token(node));
         let mut solutions = Solutions::none();
-        if resolved.kinds.allows(kind, integral) && is_allowed_value(self.arena, node, resolved) {
+        if ty.kinds.allows(kind, integral) && is_allowed_value(self.arena, node, ty) {
             solutions = match kind {
-                Kind::Object => self.solve_object(node, resolved),
-                Kind::Array => self.solve_array(node, resolved),
-                Kind::Number => self.solve_number(node, resolved),
+                Kind::Object => self.solve_object(node, ty),
+                Kind::Array => self.solve_array(node, ty),
+                Kind::Number => self.solve_number(node, ty),
                 _ => Solutions::fits(),
             };
         }
@@ -152,17 +236,25 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             .best()
             .is_none_or(|best| best.cost > rules::INTEGRAL_FLOAT.cost)
         {
-            self.propose(Fault { node, ty, slot }, resolved, &mut solutions);
+            let fault = Fault {
+                node,
+                ty,
+                slot,
+                whole,
+            };
+            self.propose(fault, &mut solutions);
         }
         solutions
     }
 
     /// A number that fits; hosts with typed integers want `5.0` as `5`.
     fn solve_number(&mut self, node: NodeId, ty: &Type) -> Solutions {
-        let token = self.arena.token(node);
         let is_whole = self.policy.integral_floats() && !ty.kinds.contains(Kinds::NUMBER);
-        let written = number::written_out(token).filter(|written| is_whole && written != token);
-        let Some(written) = written else {
+        if !is_whole {
+            return Solutions::fits();
+        }
+        let token = self.arena.token(node);
+        let Some(written) = number::written_out(token).filter(|written| written != token) else {
             return Solutions::fits();
         };
         let with = self.arena.new_scalar(Kind::Number, &written);
@@ -173,30 +265,35 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// Lets every value rule say what the value could mean.
-    fn propose(&mut self, fault: Fault, resolved: &Type, solutions: &mut Solutions) {
+    fn propose(&mut self, fault: Fault<'t>, solutions: &mut Solutions) {
         if self.proposals >= MAX_PROPOSALS {
             return;
         }
         let from = kinds_of(self.arena.node(fault.node).kind);
+        let mut is_read = false;
         for entry in VALUE_RULES {
-            if !entry.from.meets(from) || !entry.to.meets(resolved.kinds) || !self.uses(entry.rule)
-            {
+            if !entry.from.meets(from) || !entry.to.meets(fault.ty.kinds) {
+                continue;
+            }
+            // A lossless reading is the only one there is.
+            let is_settled = is_read && entry.rule.risk > Risk::Lossless;
+            if is_settled || !self.uses(entry.rule) {
                 continue;
             }
             let Some(proposed) = (entry.propose)(self, fault) else {
                 continue;
             };
-            self.proposals += 1;
-            let inner = self.solve(proposed.node, fault.ty, fault.slot);
-            self.proposals -= 1;
-            let step = Step {
-                rule: entry.rule,
-                risk: entry.rule.risk.max(proposed.risk),
-                edit: Edit::Content {
-                    node: fault.node,
-                    with: proposed.node,
-                },
+            let edit = Edit::Content {
+                node: fault.node,
+                with: proposed.node,
             };
+            let Some(step) = self.step_of_risk(entry.rule, proposed.risk, edit) else {
+                continue;
+            };
+            self.proposals += 1;
+            let inner = self.solve_plain(proposed.node, fault.ty, fault.slot, fault.whole);
+            self.proposals -= 1;
+            is_read |= step.risk == Risk::Lossless && inner.is_fit();
             solutions.add_all(&inner.then(step, &mut self.plans));
         }
     }
@@ -228,7 +325,13 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// The rule's step, unless the policy switched it off.
     pub(super) fn step(&self, rule: &'static Rule, edit: Edit) -> Option<Step> {
-        self.uses(rule).then(|| Step::new(rule, edit))
+        self.step_of_risk(rule, rule.risk, edit)
+    }
+
+    /// The same for a fix that may be riskier than its rule.
+    pub(super) fn step_of_risk(&self, rule: &'static Rule, risk: Risk, edit: Edit) -> Option<Step> {
+        let risk = self.policy.risk_of(rule, rule.risk.max(risk))?;
+        Some(Step { rule, risk, edit })
     }
 
     /// Whether the cheapest way is at most this risky, by its cost.

@@ -11,8 +11,8 @@ use crate::verdict::ExpectedParameters;
 pub(crate) fn expected_parameters(tree: &Tree) -> ExpectedParameters {
     let branches: Vec<&Type> = tree
         .plain_types(tree.root())
-        .into_iter()
-        .map(|id| tree.get(id))
+        .iter()
+        .map(|id| tree.get(*id))
         .filter(|ty| ty.kinds.meets(Kinds::OBJECT))
         .collect();
     let mut names: Vec<&str> = Vec::new();

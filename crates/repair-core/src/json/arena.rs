@@ -160,6 +160,11 @@ impl<'a> Arena<'a> {
         self.nodes[id as usize]
     }
 
+    #[allow(clippy::indexing_slicing, reason = "ids come from `push` alone")]
+    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id as usize]
+    }
+
     pub(super) fn push(&mut self, node: Node) -> NodeId {
         let id = NodeId::try_from(self.nodes.len()).unwrap_or(NONE);
         self.nodes.push(node);
@@ -219,7 +224,7 @@ impl<'a> Arena<'a> {
 
     /// The key, decoded.
     pub(crate) fn key(&self, id: NodeId) -> Cow<'_, str> {
-        let inner = string::unquoted(self.key_token(id));
+        let inner = self.inner_key(id);
         if self.node(id).has(KEY_ESCAPED) {
             string::decode(inner)
         } else {
@@ -227,19 +232,32 @@ impl<'a> Arena<'a> {
         }
     }
 
+    /// The key without its quotes, as it stands in its text.
+    fn inner_key(&self, id: NodeId) -> &str {
+        let node = self.node(id);
+        let buffer = if node.has(KEY_SIDE) {
+            Buffer::Side
+        } else {
+            Buffer::Source
+        };
+        self.slice(buffer, node.key_start + 1, node.key_end.saturating_sub(1))
+    }
+
     /// Whether the key is `key`.
     pub(crate) fn key_is(&self, id: NodeId, key: &str) -> bool {
-        if self.node(id).has(KEY_ESCAPED) {
-            self.key(id) == key
-        } else {
-            string::unquoted(self.key_token(id)) == key
+        let node = self.node(id);
+        if node.has(KEY_ESCAPED) {
+            return self.key(id) == key;
         }
+        let has_length = (node.key_end - node.key_start) as usize == key.len() + 2;
+        has_length && self.inner_key(id) == key
     }
 
     /// The content of a string, decoded.
     pub(crate) fn string(&self, id: NodeId) -> Cow<'_, str> {
-        let inner = string::unquoted(self.token(id));
-        if self.node(id).has(ESCAPED) {
+        let node = self.node(id);
+        let inner = self.slice(self.buffer(id), node.start + 1, node.end.saturating_sub(1));
+        if node.has(ESCAPED) {
             string::decode(inner)
         } else {
             Cow::Borrowed(inner)
@@ -248,9 +266,14 @@ impl<'a> Arena<'a> {
 
     /// The member of an object under `key`; the last one counts.
     pub(crate) fn member(&self, object: NodeId, key: &str) -> Option<NodeId> {
-        self.children(object)
-            .filter(|child| self.key_is(*child, key))
-            .last()
+        let mut found = self
+            .children(object)
+            .filter(|child| self.key_is(*child, key));
+        if self.duplicates.is_empty() {
+            found.next()
+        } else {
+            found.last()
+        }
     }
 
     // ---- making new nodes, without a place in the tree ----
@@ -273,6 +296,26 @@ impl<'a> Arena<'a> {
             len: 0,
             kind,
             flags: SIDE | INSERTED | escaped,
+        })
+    }
+
+    /// A new scalar whose token is the content of the string `string`.
+    pub(crate) fn new_unquoted(&mut self, kind: Kind, string: NodeId) -> NodeId {
+        let node = self.node(string);
+        if node.has(ESCAPED) {
+            let token = self.string(string).into_owned();
+            return self.new_scalar(kind, &token);
+        }
+        self.push(Node {
+            start: node.start + 1,
+            end: node.end.saturating_sub(1),
+            key_start: 0,
+            key_end: 0,
+            next: NONE,
+            first: NONE,
+            len: 0,
+            kind,
+            flags: (node.flags & SIDE) | INSERTED,
         })
     }
 
@@ -305,6 +348,35 @@ impl<'a> Arena<'a> {
             first: inner,
             len: 1,
             kind,
+            flags: SYNTHETIC | INSERTED,
+        })
+    }
+
+    /// A new object: for each member whose key to take, and whose content.
+    pub(crate) fn new_object(&mut self, members: Vec<(NodeId, NodeId)>) -> NodeId {
+        let (mut first, mut len) = (NONE, 0);
+        for (key, content) in members.into_iter().rev() {
+            let (key, content) = (self.node(key), self.node(content));
+            first = self.push(Node {
+                key_start: key.key_start,
+                key_end: key.key_end,
+                next: first,
+                flags: (content.flags & CONTENT_FLAGS)
+                    | (key.flags & (KEY_SIDE | KEY_ESCAPED))
+                    | INSERTED,
+                ..content
+            });
+            len += 1;
+        }
+        self.push(Node {
+            start: 0,
+            end: 0,
+            key_start: 0,
+            key_end: 0,
+            next: NONE,
+            first,
+            len,
+            kind: Kind::Object,
             flags: SYNTHETIC | INSERTED,
         })
     }
@@ -433,9 +505,8 @@ impl<'a> Arena<'a> {
         self.write(id, node);
     }
 
-    #[allow(clippy::indexing_slicing, reason = "ids come from `push` alone")]
-    pub(super) fn write(&mut self, id: NodeId, node: Node) {
-        self.nodes[id as usize] = node;
+    fn write(&mut self, id: NodeId, node: Node) {
+        *self.node_mut(id) = node;
     }
 
     /// Takes every change back.

@@ -56,11 +56,50 @@ impl<'a> Arena<'a> {
     }
 }
 
+/// The length of the strict value at the start of a text, with the white space around it.
+pub(crate) fn strict_length(text: &str, max_depth: usize) -> Result<usize, StrictError> {
+    let mut arena = Arena::over(Cow::Borrowed(text));
+    let mut reader = Reader::new(&mut arena, text, 0, Buffer::Source);
+    reader.document(max_depth)?;
+    Ok(reader.at)
+}
+
 /// An open container and its last child.
 struct Open {
     id: NodeId,
     last: NodeId,
     is_object: bool,
+    /// Fingerprints of the keys so far.
+    seen: Fingerprints,
+    /// Two keys may be the same.
+    may_repeat: bool,
+}
+
+/// A set of the bytes that keys hash to. Keys that differ mostly have different ones, and then
+/// they need no comparison.
+#[derive(Default)]
+struct Fingerprints([u64; 4]);
+
+impl Fingerprints {
+    /// Adds a key; true if another one has its fingerprint.
+    fn add(&mut self, key: &[u8]) -> bool {
+        let hash = match (key.first_chunk(), key.last_chunk()) {
+            (Some(head), Some(tail)) => {
+                u64::from_le_bytes(*head) ^ u64::from_le_bytes(*tail).rotate_left(29)
+            }
+            _ => key
+                .iter()
+                .fold(0, |hash, byte| (hash << 8) | u64::from(*byte)),
+        };
+        let mixed = (hash ^ key.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+        let bit = 1 << (mixed % 64);
+        let Some(word) = self.0.get_mut((mixed / 64) as usize) else {
+            return true;
+        };
+        let is_known = *word & bit != 0;
+        *word |= bit;
+        is_known
+    }
 }
 
 struct Reader<'r, 'a> {
@@ -98,6 +137,16 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     fn run(mut self, max_depth: usize) -> Result<NodeId, StrictError> {
         let root = NodeId::try_from(self.arena.nodes.len()).unwrap_or(NONE);
+        self.document(max_depth)?;
+        if self.at == self.bytes.len() {
+            Ok(root)
+        } else {
+            self.fail()
+        }
+    }
+
+    /// Reads one value and the white space around it.
+    fn document(&mut self, max_depth: usize) -> Result<(), StrictError> {
         self.at = scan::skip_space(self.bytes, self.at);
         loop {
             if self.value()? {
@@ -108,13 +157,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             while self.after_value()? {}
             if self.open.is_empty() {
-                break;
+                return Ok(());
             }
-        }
-        if self.at == self.bytes.len() {
-            Ok(root)
-        } else {
-            self.fail()
         }
     }
 
@@ -187,6 +231,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             id,
             last: NONE,
             is_object: kind == Kind::Object,
+            seen: Fingerprints::default(),
+            may_repeat: false,
         });
         if kind == Kind::Object {
             self.member_key()?;
@@ -197,9 +243,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn close(&mut self) {
         let end = self.place(self.at);
         if let Some(open) = self.open.pop() {
-            let node = self.arena.node(open.id);
-            self.arena.write(open.id, Node { end, ..node });
-            if open.is_object {
+            self.arena.node_mut(open.id).end = end;
+            if open.may_repeat {
                 find_duplicates(self.arena, self.text, self.base, open.id);
             }
         }
@@ -209,6 +254,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         let (key_start, key_end, key_flags) = std::mem::take(&mut self.key);
         let (start, end) = (self.place(start), self.place(end));
         let flags = flags | self.value_flags | key_flags;
+        self.make_room();
         let id = self.arena.push(Node {
             start,
             end,
@@ -221,23 +267,29 @@ impl<'r, 'a> Reader<'r, 'a> {
             flags,
         });
         if let Some(open) = self.open.last_mut() {
-            let parent = self.arena.node(open.id);
-            let first = if open.last == NONE { id } else { parent.first };
-            self.arena.write(
-                open.id,
-                Node {
-                    first,
-                    len: parent.len + 1,
-                    ..parent
-                },
-            );
-            if open.last != NONE {
-                let last = self.arena.node(open.last);
-                self.arena.write(open.last, Node { next: id, ..last });
+            let parent = self.arena.node_mut(open.id);
+            parent.len += 1;
+            if open.last == NONE {
+                parent.first = id;
+            } else {
+                self.arena.node_mut(open.last).next = id;
             }
             open.last = id;
         }
         id
+    }
+
+    /// Reserves nodes for the rest of the text as densely as they stood so far, so that a large
+    /// document is neither copied often nor held twice.
+    fn make_room(&mut self) {
+        let nodes = &mut self.arena.nodes;
+        if nodes.len() < nodes.capacity() {
+            return;
+        }
+        let rest = self.bytes.len().saturating_sub(self.at);
+        let expected = nodes.len().saturating_mul(rest) / self.at.max(8);
+        let more = (expected + expected / 16).clamp(nodes.len() / 2 + 16, nodes.len() * 3 + 24);
+        nodes.reserve_exact(more);
     }
 
     fn member_key(&mut self) -> Result<(), StrictError> {
@@ -247,6 +299,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         let escaped = self.string()?;
         let flags = self.key_flags | if escaped { KEY_ESCAPED } else { 0 };
+        let key = self.bytes.get(start + 1..self.at - 1).unwrap_or_default();
+        if let Some(open) = self.open.last_mut() {
+            open.may_repeat |= open.seen.add(key) || escaped;
+        }
         self.key = (self.place(start), self.place(self.at), flags);
         self.at = scan::skip_space(self.bytes, self.at);
         if self.peek() != b':' {
@@ -269,39 +325,17 @@ impl<'r, 'a> Reader<'r, 'a> {
                 }
                 Some(b'\\') => {
                     escaped = true;
-                    self.at = at;
-                    at += self.escape(at)?;
+                    let Some(length) = string::escape_length(self.text, at) else {
+                        self.at = at;
+                        return self.fail();
+                    };
+                    at += length;
                 }
                 _ => {
                     self.at = at;
                     return self.fail();
                 }
             }
-        }
-    }
-
-    /// The length of the escape at `at`; a lone surrogate is not strict.
-    fn escape(&self, at: usize) -> Result<usize, StrictError> {
-        match self.bytes.get(at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
-            Some(b'u') => {
-                let unit = self.text.get(at + 2..).and_then(string::hex4);
-                match unit {
-                    Some(0xD800..=0xDBFF) => {
-                        let low = self
-                            .text
-                            .get(at + 6..)
-                            .and_then(|rest| rest.strip_prefix("\\u"));
-                        match low.and_then(string::hex4) {
-                            Some(0xDC00..=0xDFFF) => Ok(12),
-                            _ => self.fail(),
-                        }
-                    }
-                    None | Some(0xDC00..=0xDFFF) => self.fail(),
-                    Some(_) => Ok(6),
-                }
-            }
-            _ => self.fail(),
         }
     }
 
@@ -332,8 +366,8 @@ impl<'r, 'a> Reader<'r, 'a> {
 /// Objects up to this many members are compared pair by pair; larger ones through a hash map.
 const PAIRWISE: u32 = 12;
 
-/// Notes members of `object` that share a key. Called when the object closes: all its members
-/// point into `text`.
+/// Notes members of `object` that share a key. Called when an object closes of which two keys may
+/// be the same: all its members point into `text`.
 fn find_duplicates(arena: &mut Arena<'_>, text: &str, base: u32, object: NodeId) {
     let key = |node: Node| {
         let token = text
@@ -368,7 +402,8 @@ fn find_duplicates(arena: &mut Arena<'_>, text: &str, base: u32, object: NodeId)
             }
         }
     } else {
-        let mut seen: HashMap<Cow<'_, str>, NodeId> = HashMap::new();
+        let members = arena.node(object).len as usize;
+        let mut seen: HashMap<Cow<'_, str>, NodeId> = HashMap::with_capacity(members);
         for later in arena.all_children(object) {
             if let Some(earlier) = seen.insert(key(arena.node(later)), later) {
                 found.push(Duplicate {

@@ -16,31 +16,61 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// `declared` may be bare (`github`) or a prefix (`mcp__github__`).
-    pub(crate) fn new<'n>(declared: &[String], mut names: impl Iterator<Item = &'n str>) -> Self {
-        let bare = |server: &String| {
-            let server = server.to_lowercase();
-            let server = server.strip_prefix("mcp__").unwrap_or(&server);
-            Box::from(server.trim_end_matches(SEPARATORS))
-        };
+    /// The servers of a tool set's tools, by [`bare_server`].
+    pub(crate) fn new<'n>(
+        declared: impl Iterator<Item = &'n str>,
+        mut names: impl Iterator<Item = &'n str>,
+    ) -> Self {
+        let mut declared: Vec<Box<str>> = declared.map(Box::from).collect();
+        declared.sort_unstable();
+        declared.dedup();
         Self {
-            declared: declared.iter().map(bare).collect(),
+            declared,
             are_in_names: names.any(|name| split_mcp(name).is_some()),
         }
     }
 
-    /// Whether `mcp__server__` before a name says no more than the tool set itself. If the host
-    /// declares its servers, these alone. If not, any, unless the tools carry their servers in
-    /// their names: then the model meant a tool of that server, and a bare name is not one.
-    fn allow(&self, server: &str) -> bool {
+    /// The name without `mcp__server__`. If the host declares its servers, only theirs are known.
+    /// If not, any may go, unless the tools carry their servers in their names: then the model
+    /// meant a tool of that server, and a bare name is not one.
+    fn without_mcp<'e>(&'e self, name: &'e str) -> Option<Meant<'e>> {
+        let (server, name) = split_mcp(name)?;
         if self.declared.is_empty() {
-            !self.are_in_names
-        } else {
-            self.declared
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(server))
+            return (!self.are_in_names).then_some(Meant { name, server: None });
         }
+        let known = self
+            .declared
+            .iter()
+            .find(|known| known.eq_ignore_ascii_case(server))?;
+        Some(Meant {
+            name,
+            server: Some(known),
+        })
     }
+
+    /// The name without a declared server and the separator after it.
+    fn without_server<'e>(&'e self, name: &'e str) -> impl Iterator<Item = Meant<'e>> {
+        self.declared.iter().filter_map(move |server| {
+            let name = without_prefix(name, server)?.strip_prefix(SEPARATORS)?;
+            let server = Some(&**server);
+            Some(Meant { name, server })
+        })
+    }
+}
+
+/// A server's name in lower case, without what belongs to its prefix: `mcp__GitHub__` is `github`.
+pub(crate) fn bare_server(server: &str) -> Box<str> {
+    let server = server.to_lowercase();
+    let bare = server.strip_prefix("mcp__").unwrap_or(&server);
+    bare.trim_end_matches(SEPARATORS).into()
+}
+
+/// A name that may be meant, and the declared server that stood before it, if one did. Then a
+/// tool of that server is meant and no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Meant<'e> {
+    pub(crate) name: &'e str,
+    pub(crate) server: Option<&'e str>,
 }
 
 const SEPARATORS: [char; 5] = ['_', '-', '.', ':', '/'];
@@ -60,21 +90,22 @@ pub(crate) fn split_mcp(name: &str) -> Option<(&str, &str)> {
 
 /// What is left of a name when its affixes are stripped: the names themselves first, then those
 /// with one affix less, and so on.
-pub(crate) fn strip<'e>(emitted: &'e str, servers: &Servers) -> Vec<Vec<&'e str>> {
-    let mut rounds = vec![vec![emitted]];
-    let mut seen = vec![emitted];
+pub(crate) fn strip<'e>(emitted: &'e str, servers: &'e Servers) -> Vec<Vec<Meant<'e>>> {
+    let whole = |name| Meant { name, server: None };
+    let mut rounds = vec![vec![whole(emitted)]];
+    let mut seen = vec![whole(emitted)];
     if emitted.len() > LONGEST {
         let head = before_special_token(emitted).filter(|rest| rest.len() <= LONGEST);
-        rounds.push(Vec::from_iter(head));
-        seen.extend(head);
+        rounds.push(Vec::from_iter(head.map(whole)));
+        seen.extend(head.map(whole));
     }
     while let Some(last) = rounds.last()
         && rounds.len() <= ROUNDS
     {
         let mut next = Vec::new();
-        for name in last.iter().filter(|name| name.len() <= LONGEST) {
-            for rest in strip_one(name, servers) {
-                if !rest.is_empty() && !seen.contains(&rest) {
+        for meant in last.iter().filter(|meant| meant.name.len() <= LONGEST) {
+            for rest in strip_one(*meant, servers) {
+                if !rest.name.is_empty() && !seen.contains(&rest) {
                     seen.push(rest);
                     next.push(rest);
                 }
@@ -89,28 +120,35 @@ pub(crate) fn strip<'e>(emitted: &'e str, servers: &Servers) -> Vec<Vec<&'e str>
 }
 
 /// The name without one affix, for each affix that it has.
-fn strip_one<'e>(name: &'e str, servers: &Servers) -> impl Iterator<Item = &'e str> {
-    [
+fn strip_one<'e>(meant: Meant<'e>, servers: &'e Servers) -> impl Iterator<Item = Meant<'e>> {
+    let name = meant.name;
+    let plain = [
         before_special_token(name),
         words::NAMESPACES
             .iter()
             .find_map(|namespace| without_prefix(name, namespace)),
-        split_mcp(name)
-            .filter(|(server, _)| servers.allow(server))
-            .map(|(_, tool)| tool),
         // A server after it stays in the name.
         without_prefix(name, "mcp_").map(|rest| rest.trim_start_matches('_')),
-        servers
-            .declared
-            .iter()
-            .find_map(|server| without_prefix(name, server)?.strip_prefix(SEPARATORS)),
         without_suffix(name, "tool").map(|rest| rest.trim_end_matches(SEPARATORS)),
         name.strip_suffix("()"),
         before_index(name),
-    ]
-    .into_iter()
-    .flatten()
-    .map(str::trim)
+    ];
+    plain
+        .into_iter()
+        .flatten()
+        .map(move |name| Meant { name, ..meant })
+        .chain(servers.without_mcp(name))
+        .chain(servers.without_server(name))
+        // A second server before the name would contradict the first.
+        .filter(move |rest| {
+            meant
+                .server
+                .is_none_or(|server| rest.server == Some(server))
+        })
+        .map(|rest| Meant {
+            name: rest.name.trim(),
+            ..rest
+        })
 }
 
 /// The name up to the first leaked token, if there is one.

@@ -9,5 +9,4 @@ mod slip;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use near::is_slip;
 pub(crate) use resolve::{Index, Resolution, Tools};

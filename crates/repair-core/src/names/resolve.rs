@@ -29,6 +29,8 @@ pub(crate) struct Index {
 pub(crate) struct Entry {
     pub(crate) name: Box<str>,
     pub(crate) fold: Box<str>,
+    /// The server that it comes from, by [`affix::bare_server`], if the host said so.
+    server: Option<Box<str>>,
     /// The fold of what stands before the operation part.
     pub(crate) prefix: Box<str>,
     pub(crate) profile: Profile,
@@ -101,15 +103,23 @@ static READINGS: &[Reading] = &[
 ];
 
 impl Index {
-    /// Indexes the names of a tool set; `servers` are the servers all its tools come from, bare
-    /// (`github`) or as prefixes (`mcp__github__`).
-    pub(crate) fn new<'n>(names: impl IntoIterator<Item = &'n str>, servers: &[String]) -> Self {
-        let names: Vec<&str> = names.into_iter().collect();
+    /// Indexes the names of a tool set, each with the server that the tool comes from, if the host
+    /// said so: bare (`github`) or as a prefix (`mcp__github__`).
+    pub(crate) fn new<'n>(tools: impl IntoIterator<Item = (&'n str, Option<&'n str>)>) -> Self {
+        let (names, servers): (Vec<&str>, Vec<Option<&str>>) = tools.into_iter().unzip();
+        let servers: Vec<Option<Box<str>>> = servers
+            .into_iter()
+            .map(|server| server.map(affix::bare_server))
+            .collect();
         let mut index = Self {
-            servers: Servers::new(servers, names.iter().copied()),
+            servers: Servers::new(
+                servers.iter().flatten().map(|server| &**server),
+                names.iter().copied(),
+            ),
             ..Self::default()
         };
-        for ((name, prefix), tool) in names.iter().zip(slip::prefixes(&names)).zip(0..) {
+        let prefixes = slip::prefixes(&names);
+        for (((name, server), prefix), tool) in names.iter().zip(servers).zip(prefixes).zip(0..) {
             let fold = fold::name(name);
             index.exact.insert(Box::from(*name), tool);
             index
@@ -119,6 +129,7 @@ impl Index {
                 .push(tool);
             index.entries.push(Entry {
                 name: Box::from(*name),
+                server,
                 prefix: slip::fold_of_prefix(name, prefix, &fold),
                 profile: Profile::new(&fold),
                 fold: fold.into(),
@@ -137,13 +148,23 @@ impl Index {
         if let Some(tool) = self.exact.get(emitted) {
             return Resolution::Exact(*tool);
         }
+        // The first reading of all, by itself: affixes need not be looked for.
+        if emitted.len() <= affix::LONGEST
+            && let [tool] = self.whole(emitted, tools).as_slice()
+        {
+            return Resolution::fixed(*tool, &rules::FOLD);
+        }
         let rounds = affix::strip(emitted, &self.servers);
         for reading in READINGS {
             for (affixes, names) in rounds.iter().enumerate() {
                 let mut meant: Vec<u32> = names
                     .iter()
-                    .filter(|name| name.len() <= affix::LONGEST)
-                    .flat_map(|name| (reading.read)(self, name, tools))
+                    .filter(|meant| meant.name.len() <= affix::LONGEST)
+                    .flat_map(|meant| {
+                        let read = (reading.read)(self, meant.name, tools);
+                        read.into_iter()
+                            .filter(|tool| self.is_of(*tool, meant.server))
+                    })
                     .collect();
                 meant.sort_unstable();
                 meant.dedup();
@@ -156,6 +177,12 @@ impl Index {
             }
         }
         self.guess(emitted, tools)
+    }
+
+    /// Whether a tool comes from this server, if one stood before the name.
+    fn is_of(&self, tool: u32, server: Option<&str>) -> bool {
+        let entry = self.entries.get(tool as usize);
+        server.is_none() || entry.is_some_and(|entry| entry.server.as_deref() == server)
     }
 
     /// The tools of this name, or else of this fold.

@@ -1,5 +1,5 @@
 //! The cases are data: `tests/cases/names.jsonl` has one JSON object a line, with `tools` (names,
-//! or objects with `name`, `properties`, `destructive`), optional `servers`, `fits` (whether the
+//! or objects with `name`, `properties`, `destructive`, `server`), optional `server` of all tools, `fits` (whether the
 //! arguments fit; true if absent), `emitted`, and what is expected: `fixed` and `rule`, `exact`,
 //! `ambiguous`, or `unknown` (the suggestion or null).
 
@@ -66,11 +66,9 @@ fn lines(text: &str) -> impl Iterator<Item = Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap())
 }
 
-fn strings(value: &Value) -> Vec<String> {
-    let list = value.as_array().cloned().unwrap_or_default();
-    list.iter()
-        .map(|item| item.as_str().unwrap().to_owned())
-        .collect()
+/// An index of names that all come from one server, or from nowhere.
+fn index<'n>(names: impl IntoIterator<Item = &'n str>, server: Option<&'n str>) -> Index {
+    Index::new(names.into_iter().map(|name| (name, server)))
 }
 
 /// The resolution in the form of the cases.
@@ -97,7 +95,10 @@ fn cases_resolve_as_expected() {
             fits: case["fits"] != false,
         };
         let names = tools.names();
-        let index = Index::new(names.iter().copied(), &strings(&case["servers"]));
+        let index = Index::new(names.iter().zip(&tools.tools).map(|(name, tool)| {
+            let server = tool["server"].as_str().or(case["server"].as_str());
+            (*name, server)
+        }));
         let got = outcome(
             &index.resolve(case["emitted"].as_str().unwrap(), &tools),
             &names,
@@ -143,7 +144,7 @@ fn names_from_the_field_resolve() {
             fits: true,
         };
         let names = tools.names();
-        let got = Index::new(names.iter().copied(), &[]).resolve(emitted, &tools);
+        let got = index(names.iter().copied(), None).resolve(emitted, &tools);
         let id = &case["id"];
         match (&got, case["expected"]["calls"].get(0)) {
             (Resolution::Exact(tool) | Resolution::Fixed(tool, _), Some(call)) => {
@@ -187,7 +188,7 @@ fn crowd() -> Case {
 fn a_tool_name_is_exact_and_no_text_panics() {
     let case = crowd();
     let names = case.names();
-    let index = Index::new(names.iter().copied(), &["github".to_owned()]);
+    let index = index(names.iter().copied(), Some("github"));
     for (name, tool) in names.iter().zip(0..) {
         assert_eq!(index.resolve(name, &case), Resolution::Exact(tool));
     }
@@ -229,7 +230,7 @@ fn a_tie_is_never_resolved() {
             tools: pair.iter().map(|name| Value::from(name.as_str())).collect(),
             fits: true,
         };
-        let index = Index::new(pair.iter().map(String::as_str), &[]);
+        let index = index(pair.iter().map(String::as_str), None);
         for emitted in [format!("{stem}z"), stem.clone(), format!("{stem}xy")] {
             let resolution = index.resolve(&emitted, &case);
             assert!(
@@ -242,7 +243,7 @@ fn a_tie_is_never_resolved() {
         tools: vec!["a_b".into(), "ab".into()],
         fits: true,
     };
-    let index = Index::new(case.names(), &[]);
+    let index = index(case.names(), None);
     for emitted in ["A_B", "functions.aB", "aB_ab", "api:aB", "aB:0", "a-b<x>"] {
         assert_eq!(
             index.resolve(emitted, &case),
@@ -255,7 +256,7 @@ fn a_tie_is_never_resolved() {
 #[test]
 fn huge_names_are_bounded() {
     let case = crowd();
-    let index = Index::new(case.names(), &["github".to_owned()]);
+    let index = index(case.names(), Some("github"));
     for unit in [
         "a",
         "_",
@@ -298,7 +299,7 @@ fn nearest_tools_come_best_first() {
             .collect(),
         fits: true,
     };
-    let index = Index::new(names.iter().map(String::as_str), &[]);
+    let index = index(names.iter().map(String::as_str), None);
     let Resolution::Unknown { near, nearest } = index.resolve("toolx_alhpa_123", &case) else {
         panic!("resolved")
     };

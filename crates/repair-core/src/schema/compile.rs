@@ -6,21 +6,25 @@
 //! finite; a work list makes deep ones safe.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::tree::{Items, Kinds, Members, Property, Rest, Tree, Type, TypeId};
+use super::choices::Choices;
+use super::discriminator;
+use super::parts::{MAX_PARTS, Part, References, first};
+use super::tree::{Kinds, Tree, Type, TypeId};
 use crate::json::number;
-use crate::names::fold;
 
 /// More types than this are left to the judge.
-const MAX_TYPES: usize = 10_000;
-/// More parts in one conjunction than this are left to the judge.
-const MAX_PARTS: usize = 256;
+const MAX_TYPES: usize = 50_000;
 /// More combinations of branches than this are left to the judge.
 const MAX_BRANCHES: usize = 64;
+/// More declarations of properties and allowed values than this, over all types, are left to the
+/// judge: unions repeat those of their base in every branch.
+const MAX_DECLARATIONS: usize = 200_000;
 
-/// Keywords about a single value that only the judge decides and that feedback names.
+/// Keywords that only the judge decides and that feedback names.
 const LIMITS: &[&str] = &[
     "minimum",
     "maximum",
@@ -34,94 +38,59 @@ const LIMITS: &[&str] = &[
     "minItems",
     "maxItems",
     "uniqueItems",
+    "contains",
     "minProperties",
     "maxProperties",
+    "propertyNames",
+    "patternProperties",
+    "dependentRequired",
+    "not",
 ];
 
 /// Compiles a normalised schema.
 pub(crate) fn compile(schema: &Value) -> Tree {
     let mut compiler = Compiler {
-        root: schema,
-        ref_hides_siblings: is_old_draft(schema),
+        references: References::new(schema),
         types: Vec::new(),
         known: HashMap::new(),
+        choices: HashMap::new(),
         pending: Vec::new(),
+        room: MAX_DECLARATIONS,
     };
-    compiler.intern(vec![Part {
-        schema,
-        bare: false,
-    }]);
+    compiler.intern_one(schema);
     while let Some((id, parts)) = compiler.pending.pop() {
-        let ty = compiler.build(&parts);
+        let ty = compiler.build(id, &parts);
         if let Some(slot) = compiler.types.get_mut(id as usize) {
             *slot = ty;
         }
     }
     let mut tree = Tree::new(compiler.types);
-    find_discriminators(&mut tree);
+    tree.flatten_unions(MAX_BRANCHES);
+    discriminator::find_all(&mut tree);
     tree
 }
 
-/// Drafts before 2019-09 ignore everything beside a `$ref`.
-fn is_old_draft(schema: &Value) -> bool {
-    schema
-        .get("$schema")
-        .and_then(Value::as_str)
-        .is_some_and(|uri| {
-            ["draft-04", "draft-06", "draft-07"]
-                .iter()
-                .any(|draft| uri.contains(draft))
-        })
-}
-
-/// A schema in a conjunction; `bare` once its references and unions are dealt with.
-#[derive(Clone, Copy)]
-struct Part<'s> {
-    schema: &'s Value,
-    bare: bool,
-}
-
-impl<'s> Part<'s> {
-    fn key(self) -> (usize, bool) {
-        (std::ptr::from_ref(self.schema) as usize, self.bare)
-    }
-
-    fn object(self) -> Option<&'s Map<String, Value>> {
-        self.schema.as_object()
-    }
-
-    fn get(self, keyword: &str) -> Option<&'s Value> {
-        self.object()?.get(keyword)
-    }
-
-    fn list(self, keyword: &str) -> Option<&'s Vec<Value>> {
-        self.get(keyword)?.as_array()
-    }
-
-    fn map(self, keyword: &str) -> Option<&'s Map<String, Value>> {
-        self.get(keyword)?.as_object()
-    }
-}
-
-struct Compiler<'s> {
-    root: &'s Value,
-    ref_hides_siblings: bool,
+pub(super) struct Compiler<'s> {
+    references: References<'s>,
     types: Vec<Type>,
     known: HashMap<Vec<(usize, bool)>, TypeId>,
+    /// The choices of single lists, by where the list stands in memory.
+    choices: HashMap<usize, Arc<Choices>>,
     pending: Vec<(TypeId, Vec<Part<'s>>)>,
+    room: usize,
 }
 
 impl<'s> Compiler<'s> {
     /// The type of a conjunction, compiled now or before.
-    fn intern(&mut self, parts: Vec<Part<'s>>) -> TypeId {
-        let parts = self.flatten(parts);
+    pub(super) fn intern(&mut self, parts: Vec<Part<'s>>) -> TypeId {
+        let parts = self.references.flatten(parts);
         let mut key: Vec<_> = parts.iter().map(|part| part.key()).collect();
         key.sort_unstable();
         if let Some(id) = self.known.get(&key) {
             return *id;
         }
         let id = TypeId::try_from(self.types.len()).unwrap_or(0);
-        self.types.push(Type::any());
+        self.types.push(Type::any(id));
         self.known.insert(key, id);
         if self.types.len() <= MAX_TYPES && parts.len() <= MAX_PARTS {
             self.pending.push((id, parts));
@@ -129,83 +98,22 @@ impl<'s> Compiler<'s> {
         id
     }
 
-    fn intern_one(&mut self, schema: &'s Value) -> TypeId {
-        self.intern(vec![Part {
-            schema,
-            bare: false,
-        }])
+    pub(super) fn intern_one(&mut self, schema: &'s Value) -> TypeId {
+        self.intern(vec![Part::new(schema)])
     }
 
-    /// Resolves `$ref` and `allOf`; every schema stays once.
-    fn flatten(&self, parts: Vec<Part<'s>>) -> Vec<Part<'s>> {
-        let mut flat: Vec<Part<'s>> = Vec::new();
-        let mut seen = Vec::new();
-        let mut pending = parts;
-        pending.reverse();
-        while let Some(part) = pending.pop() {
-            let address = part.key().0;
-            if seen.contains(&address) || flat.len() > MAX_PARTS {
-                continue;
+    /// Takes room for so many declarations; `false` if there is none left.
+    pub(super) fn reserve(&mut self, declarations: usize) -> bool {
+        match self.room.checked_sub(declarations) {
+            Some(room) => {
+                self.room = room;
+                true
             }
-            seen.push(address);
-            if part.bare {
-                flat.push(part);
-                continue;
-            }
-            let target = part
-                .get("$ref")
-                .and_then(Value::as_str)
-                .map(|uri| self.resolve(uri));
-            if target.is_none() || !self.ref_hides_siblings {
-                flat.push(part);
-                pending.extend(
-                    part.list("allOf")
-                        .into_iter()
-                        .flatten()
-                        .rev()
-                        .map(|schema| Part {
-                            schema,
-                            bare: false,
-                        }),
-                );
-            }
-            if let Some(Some(schema)) = target {
-                pending.push(Part {
-                    schema,
-                    bare: false,
-                });
-            }
-        }
-        flat
-    }
-
-    /// The schema that a local reference names. Others are the judge's business.
-    fn resolve(&self, uri: &str) -> Option<&'s Value> {
-        let base = self
-            .root
-            .get("$id")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let uri = uri.strip_prefix(base).unwrap_or(uri);
-        let fragment = uri.strip_prefix('#')?;
-        let fragment = percent_decoded(fragment);
-        if fragment.is_empty() || fragment.starts_with('/') {
-            self.root.pointer(&fragment)
-        } else {
-            self.definitions()
-                .find(|schema| schema.get("$anchor").and_then(Value::as_str) == Some(&*fragment))
+            None => false,
         }
     }
 
-    fn definitions(&self) -> impl Iterator<Item = &'s Value> + use<'s> {
-        let root = self.root;
-        ["$defs", "definitions"]
-            .into_iter()
-            .filter_map(move |keyword| root.get(keyword)?.as_object())
-            .flat_map(Map::values)
-    }
-
-    fn build(&mut self, parts: &[Part<'s>]) -> Type {
+    fn build(&mut self, id: TypeId, parts: &[Part<'s>]) -> Type {
         let unions: Vec<_> = parts
             .iter()
             .filter(|part| !part.bare)
@@ -216,26 +124,16 @@ impl<'s> Compiler<'s> {
             .iter()
             .try_fold(1usize, |n, union| n.checked_mul(union.len()));
         if unions.is_empty() || combinations.is_none_or(|n| n == 0 || n > MAX_BRANCHES) {
-            return self.build_plain(parts);
+            return self.build_plain(id, parts).unwrap_or_else(|| Type::any(id));
         }
-        let base: Vec<_> = parts
-            .iter()
-            .map(|part| Part {
-                bare: true,
-                ..*part
-            })
-            .collect();
-        let mut rows = vec![base];
+        let mut rows = vec![parts.iter().map(|part| part.bared()).collect::<Vec<_>>()];
         for union in unions {
             rows = rows
                 .iter()
                 .flat_map(|row| {
                     union.iter().map(move |schema| {
                         let mut row = row.clone();
-                        row.push(Part {
-                            schema,
-                            bare: false,
-                        });
+                        row.push(Part::new(schema));
                         row
                     })
                 })
@@ -251,182 +149,60 @@ impl<'s> Compiler<'s> {
         Type {
             branches,
             default: first(parts, "default").cloned(),
-            ..Type::any()
+            ..Type::any(id)
         }
     }
 
-    fn build_plain(&mut self, parts: &[Part<'s>]) -> Type {
-        let values = allowed_values(parts);
+    /// `None` where there is no room left for it.
+    fn build_plain(&mut self, id: TypeId, parts: &[Part<'s>]) -> Option<Type> {
+        let choices = self.choices(parts)?;
         let mut kinds = parts.iter().fold(Kinds::ANY, |kinds, part| {
             kinds.intersection(kinds_of(part.schema))
         });
-        if let Some(values) = &values {
-            kinds = kinds.intersection(
-                values
-                    .iter()
-                    .fold(Kinds::NONE, |kinds, value| kinds | kind_of_value(value)),
-            );
+        if let Some(choices) = &choices {
+            let allowed = choices.values().iter().map(kind_of_value);
+            kinds = kinds.intersection(allowed.fold(Kinds::NONE, |kinds, kind| kinds | kind));
         }
-        let mut limits = Map::new();
-        for keyword in LIMITS {
-            if let Some(value) = first(parts, keyword) {
-                limits.insert((*keyword).to_owned(), value.clone());
-            }
-        }
-        Type {
+        let limits: Map<String, Value> = LIMITS
+            .iter()
+            .filter_map(|keyword| Some(((*keyword).to_owned(), first(parts, keyword)?.clone())))
+            .collect();
+        Some(Type {
             kinds,
-            members: self.members(parts),
+            members: self.members(parts)?,
             items: self.items(parts),
-            values,
-            branches: Vec::new(),
-            discriminator: None,
+            choices,
             default: first(parts, "default").cloned(),
             limits,
-        }
+            ..Type::any(id)
+        })
     }
 
-    fn members(&mut self, parts: &[Part<'s>]) -> Option<Members> {
-        const KEYWORDS: &[&str] = &[
-            "properties",
-            "required",
-            "additionalProperties",
-            "unevaluatedProperties",
-        ];
-        if !parts
+    /// The values that every `enum` and `const` of the parts allows, if there are any.
+    #[allow(clippy::option_option, reason = "no room, no list, a list")]
+    fn choices(&mut self, parts: &[Part<'s>]) -> Option<Option<Arc<Choices>>> {
+        let lists: Vec<&'s [Value]> = parts
             .iter()
-            .any(|part| KEYWORDS.iter().any(|keyword| part.get(keyword).is_some()))
-        {
-            return None;
-        }
-        let mut names: Vec<&'s str> = Vec::new();
-        let mut declared = std::collections::HashSet::new();
-        for name in parts
-            .iter()
-            .filter_map(|part| part.map("properties"))
-            .flat_map(Map::keys)
-        {
-            if declared.insert(name.as_str()) {
-                names.push(name);
-            }
-        }
-        let required: Vec<&'s str> = parts
-            .iter()
-            .filter_map(|part| part.list("required"))
+            .flat_map(|part| {
+                let constant = part.get("const").map(std::slice::from_ref);
+                [part.list("enum").map(Vec::as_slice), constant]
+            })
             .flatten()
-            .filter_map(Value::as_str)
             .collect();
-        let mut properties = Vec::with_capacity(names.len());
-        for name in names {
-            let schemas = parts.iter().filter_map(|part| member_schema(*part, name));
-            let schemas = schemas
-                .map(|schema| Part {
-                    schema,
-                    bare: false,
-                })
-                .collect();
-            properties.push(Property {
-                name: name.into(),
-                fold: fold::key(name).into(),
-                ty: self.intern(schemas),
-                required: required.contains(&name),
+        let [list] = lists.as_slice() else {
+            let values: usize = lists.iter().map(|list| list.len()).sum();
+            return self.reserve(values).then(|| {
+                Choices::common(lists.into_iter()).map(|common| Arc::new(Choices::new(common)))
             });
-        }
-        let mut undeclared: Vec<Box<str>> = Vec::new();
-        for name in required {
-            if !declared.contains(name) && !undeclared.iter().any(|known| &**known == name) {
-                undeclared.push(name.into());
-            }
-        }
-        let rest = self.rest_of_members(parts);
-        Some(Members::new(properties, undeclared, rest))
-    }
-
-    /// What may stand under undeclared keys. Patterns are left to the judge: with them any key
-    /// may be right.
-    fn rest_of_members(&mut self, parts: &[Part<'s>]) -> Rest {
-        if parts
-            .iter()
-            .any(|part| part.get("patternProperties").is_some())
-        {
-            return Rest::Open;
-        }
-        let closed = Some(&Value::Bool(false));
-        if parts.iter().any(|part| {
-            part.get("additionalProperties") == closed
-                || part.get("unevaluatedProperties") == closed
-        }) {
-            return Rest::Closed;
-        }
-        self.rest_of_type(
-            parts
-                .iter()
-                .filter_map(|part| part.get("additionalProperties")),
-        )
-    }
-
-    fn rest_of_type(&mut self, schemas: impl Iterator<Item = &'s Value>) -> Rest {
-        let schemas: Vec<_> = schemas
-            .filter(|schema| schema.as_object().is_some_and(|object| !object.is_empty()))
-            .map(|schema| Part {
-                schema,
-                bare: false,
-            })
-            .collect();
-        if schemas.is_empty() {
-            Rest::Open
-        } else {
-            Rest::Typed(self.intern(schemas))
-        }
-    }
-
-    fn items(&mut self, parts: &[Part<'s>]) -> Option<Items> {
-        const KEYWORDS: &[&str] = &["items", "prefixItems", "minItems", "additionalItems"];
-        if !parts
-            .iter()
-            .any(|part| KEYWORDS.iter().any(|keyword| part.get(keyword).is_some()))
-        {
-            return None;
-        }
-        let tuple = parts
-            .iter()
-            .find_map(|part| part.list("prefixItems").or_else(|| part.list("items")));
-        let prefix = tuple
-            .into_iter()
-            .flatten()
-            .map(|schema| self.intern_one(schema))
-            .collect();
-        let rest: Vec<&'s Value> = parts
-            .iter()
-            .filter_map(|part| match part.get("items") {
-                Some(Value::Array(_)) => part.get("additionalItems"),
-                items => items,
-            })
-            .collect();
-        let rest = if rest.contains(&&Value::Bool(false)) {
-            Rest::Closed
-        } else {
-            self.rest_of_type(rest.into_iter())
         };
-        Some(Items { prefix, rest })
+        let address = list.as_ptr() as usize;
+        if let Some(known) = self.choices.get(&address) {
+            return Some(Some(Arc::clone(known)));
+        }
+        let choices = Arc::new(Choices::new(list.to_vec()));
+        self.choices.insert(address, Arc::clone(&choices));
+        Some(Some(choices))
     }
-}
-
-/// What a part says about the member `name`: its own schema, or the one for other members.
-fn member_schema<'s>(part: Part<'s>, name: &str) -> Option<&'s Value> {
-    match part
-        .map("properties")
-        .and_then(|properties| properties.get(name))
-    {
-        Some(schema) => Some(schema),
-        None if part.get("patternProperties").is_some() => None,
-        None => part
-            .get("additionalProperties")
-            .filter(|schema| schema.is_object()),
-    }
-}
-
-fn first<'s>(parts: &[Part<'s>], keyword: &str) -> Option<&'s Value> {
-    parts.iter().find_map(|part| part.get(keyword))
 }
 
 fn kinds_of(schema: &Value) -> Kinds {
@@ -453,92 +229,9 @@ fn kind_of_value(value: &Value) -> Kinds {
     }
 }
 
-/// The values that every `enum` and `const` of the parts allows.
-fn allowed_values(parts: &[Part<'_>]) -> Option<Vec<Value>> {
-    let lists = parts.iter().flat_map(|part| {
-        let constant = part.get("const").map(std::slice::from_ref);
-        [part.list("enum").map(Vec::as_slice), constant]
-    });
-    lists
-        .flatten()
-        .fold(None, |allowed: Option<Vec<Value>>, list| {
-            Some(match allowed {
-                None => list.to_vec(),
-                Some(allowed) => allowed
-                    .into_iter()
-                    .filter(|value| list.contains(value))
-                    .collect(),
-            })
-        })
-}
-
-/// Finds, for each union of objects, the property whose constants tell its branches apart.
-fn find_discriminators(tree: &mut Tree) {
-    for id in 0..tree.types.len() {
-        let id = TypeId::try_from(id).unwrap_or(0);
-        if tree.get(id).is_union() {
-            let found = discriminator(tree, id);
-            if let Some(ty) = tree.types.get_mut(id as usize) {
-                ty.discriminator = found;
-            }
-        }
-    }
-}
-
-fn discriminator(tree: &Tree, union: TypeId) -> Option<Box<str>> {
-    let branches: Vec<&Type> = tree
-        .plain_types(union)
-        .into_iter()
-        .map(|id| tree.get(id))
-        .filter(|ty| ty.kinds.meets(Kinds::OBJECT))
-        .collect();
-    let (first, others) = branches.split_first()?;
-    if others.is_empty() {
-        return None;
-    }
-    let constants = |ty: &Type, name: &str| -> Option<Vec<Value>> {
-        let property = ty.members.as_ref()?.property(name)?;
-        tree.get(property.ty).values.clone()
-    };
-    first
-        .properties()
-        .iter()
-        .map(|property| &property.name)
-        .find(|name| {
-            let mut seen: Vec<Value> = Vec::new();
-            branches.iter().all(|ty| match constants(ty, name) {
-                Some(values) if !values.iter().any(|value| seen.contains(value)) => {
-                    seen.extend(values);
-                    true
-                }
-                _ => false,
-            })
-        })
-        .cloned()
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, tail)) = rest.split_first() {
-        let code = tail
-            .get(..2)
-            .and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = code
-            .filter(|_| *byte == b'%')
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(code.unwrap_or(*byte));
-        rest = if code.is_some() {
-            tail.get(2..).unwrap_or_default()
-        } else {
-            tail
-        };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::tree::Rest;
     use super::*;
     use serde_json::json;
 
@@ -554,7 +247,7 @@ mod tests {
             "type": "object",
             "properties": {"a": {"$ref": "#/$defs/A%20b"}},
             "allOf": [{"properties": {"b": {"type": ["string", "null"]}}, "required": ["a", "z"]}],
-            "additionalProperties": false,
+            "unevaluatedProperties": false,
             "$defs": {"A b": {"type": "integer", "minimum": 3}}
         }));
         let members = root.members.unwrap();

@@ -4,11 +4,13 @@
 //! `allOf` are resolved away when the tree is made; what it does not model (`not`, `if`,
 //! `dependent…`, `contains`, patterns, ranges) is left to the judge.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::BitOr;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::choices::Choices;
 use crate::json::Kind;
 
 /// Index of a type in its tree.
@@ -30,6 +32,8 @@ impl Kinds {
     pub(crate) const OBJECT: Self = Self(64);
     pub(crate) const CONTAINERS: Self = Self(32 | 64);
     pub(crate) const SCALARS: Self = Self(1 | 2 | 4 | 8 | 16);
+    /// What an array holds several of.
+    pub(crate) const SINGLE: Self = Self(2 | 4 | 8 | 16 | 64);
     pub(crate) const ANY: Self = Self(127);
 
     /// The set for a `type` word.
@@ -159,7 +163,14 @@ impl Members {
 
     /// The declared property of that name, and its position.
     pub(crate) fn position(&self, name: &str) -> Option<(usize, &Property)> {
-        let at = *self.index.get(name)? as usize;
+        /// Up to so many names are sooner compared than hashed.
+        const FEW: usize = 16;
+        let at = if self.properties.len() <= FEW {
+            let names = self.properties.iter().map(|property| &*property.name);
+            names.into_iter().position(|known| known == name)?
+        } else {
+            *self.index.get(name)? as usize
+        };
         self.properties.get(at).map(|property| (at, property))
     }
 }
@@ -185,30 +196,33 @@ impl Items {
 /// One type.
 #[derive(Clone, Debug)]
 pub(crate) struct Type {
+    pub(crate) id: TypeId,
     pub(crate) kinds: Kinds,
     /// `None` where nothing is said about objects.
     pub(crate) members: Option<Members>,
     /// `None` where nothing is said about arrays.
     pub(crate) items: Option<Items>,
     /// The values of `enum` or `const`, if there are any.
-    pub(crate) values: Option<Vec<Value>>,
-    /// Not empty for a union, which has all its constraints in its branches.
+    pub(crate) choices: Option<Arc<Choices>>,
+    /// Not empty for a union, which has all its constraints in its branches: plain types, each
+    /// once.
     pub(crate) branches: Vec<TypeId>,
     /// The property that tells the branches apart by a constant, if there is one.
     pub(crate) discriminator: Option<Box<str>>,
     pub(crate) default: Option<Value>,
-    /// Keywords about scalars that only the judge decides (`minimum`, `pattern`, …), for feedback.
+    /// Keywords that only the judge decides (`minimum`, `pattern`, `not`, …), for feedback.
     pub(crate) limits: Map<String, Value>,
 }
 
 impl Type {
     /// A type that accepts anything.
-    pub(crate) fn any() -> Self {
+    pub(crate) fn any(id: TypeId) -> Self {
         Self {
+            id,
             kinds: Kinds::ANY,
             members: None,
             items: None,
-            values: None,
+            choices: None,
             branches: Vec::new(),
             discriminator: None,
             default: None,
@@ -216,6 +230,7 @@ impl Type {
         }
     }
 
+    /// Whether it stands for several types.
     pub(crate) fn is_union(&self) -> bool {
         !self.branches.is_empty()
     }
@@ -224,6 +239,13 @@ impl Type {
         self.members
             .as_ref()
             .map_or(&[], |members| &members.properties)
+    }
+
+    /// Whether `key` is a declared property.
+    pub(crate) fn declares(&self, key: &str) -> bool {
+        self.members
+            .as_ref()
+            .is_some_and(|members| members.property(key).is_some())
     }
 
     /// What may stand under a key that is not declared.
@@ -252,7 +274,7 @@ impl Tree {
 
     /// A tree that accepts any object, for tools without a schema.
     pub(crate) fn any_object() -> Self {
-        Self::new(vec![Type::any()]).with_object_root()
+        Self::new(vec![Type::any(0)]).with_object_root()
     }
 
     /// The type of the whole document.
@@ -263,12 +285,11 @@ impl Tree {
     /// The same tree with objects only at its root: arguments are always an object, even where
     /// the schema does not say so. References to the root keep their meaning.
     pub(crate) fn with_object_root(mut self) -> Self {
-        let plain = self.plain_types(self.root);
         let mut branches = Vec::new();
-        for id in plain {
-            let mut branch = self.get(id).clone();
-            branch.kinds = branch.kinds.intersection(Kinds::OBJECT);
-            branches.push(self.push(branch));
+        for id in self.plain_types(self.root).to_vec() {
+            let branch = self.get(id).clone();
+            let kinds = branch.kinds.intersection(Kinds::OBJECT);
+            branches.push(self.push(Type { kinds, ..branch }));
         }
         self.root = if let [only] = branches.as_slice() {
             *only
@@ -281,7 +302,7 @@ impl Tree {
 
     fn push(&mut self, ty: Type) -> TypeId {
         let id = TypeId::try_from(self.types.len()).unwrap_or(self.root);
-        self.types.push(ty);
+        self.types.push(Type { id, ..ty });
         id
     }
 
@@ -293,28 +314,53 @@ impl Tree {
         &self.types[id as usize]
     }
 
-    /// The plain types that a type stands for: itself, or all the branches below it, each once.
-    pub(crate) fn plain_types(&self, id: TypeId) -> Vec<TypeId> {
+    /// Makes the branches of every union plain types. A union of more than `most` of them becomes
+    /// a type that accepts anything.
+    pub(super) fn flatten_unions(&mut self, most: usize) {
+        let unions: Vec<TypeId> = self
+            .types
+            .iter()
+            .filter(|ty| ty.is_union())
+            .map(|ty| ty.id)
+            .collect();
+        let flat: Vec<Option<Vec<TypeId>>> = unions
+            .iter()
+            .map(|union| self.plain_below(*union, most))
+            .collect();
+        for (union, branches) in unions.into_iter().zip(flat) {
+            if let Some(ty) = self.types.get_mut(union as usize) {
+                ty.branches = branches.unwrap_or_default();
+            }
+        }
+    }
+
+    /// The plain types below a union, each once; `None` if there are too many.
+    fn plain_below(&self, union: TypeId, most: usize) -> Option<Vec<TypeId>> {
         let mut plain = Vec::new();
-        let mut seen = vec![id];
-        let mut pending = vec![id];
+        let mut seen = HashSet::from([union]);
+        let mut pending = vec![union];
         while let Some(id) = pending.pop() {
             let ty = self.get(id);
             if !ty.is_union() {
                 plain.push(id);
             }
-            for branch in ty
-                .branches
-                .iter()
-                .rev()
-                .filter(|branch| !seen.contains(branch))
-                .collect::<Vec<_>>()
-            {
-                seen.push(*branch);
-                pending.push(*branch);
+            if plain.len() > most || seen.len() > most.saturating_mul(4) {
+                return None;
             }
+            let branches = ty.branches.iter().rev().copied();
+            pending.extend(branches.filter(|branch| seen.insert(*branch)));
         }
-        plain
+        Some(plain)
+    }
+
+    /// The plain types that a type stands for: itself, or its branches.
+    pub(crate) fn plain_types(&self, id: TypeId) -> &[TypeId] {
+        let ty = self.get(id);
+        if ty.is_union() {
+            &ty.branches
+        } else {
+            std::slice::from_ref(&ty.id)
+        }
     }
 
     /// All the kinds a type allows.
@@ -328,8 +374,8 @@ impl Tree {
 
     /// The place of the member `key`.
     pub(crate) fn member(&self, place: Place, key: &str) -> Place {
-        self.plain_types(place?).into_iter().find_map(|id| {
-            let members = self.get(id).members.as_ref()?;
+        self.plain_types(place?).iter().find_map(|id| {
+            let members = self.get(*id).members.as_ref()?;
             match (members.property(key), members.rest) {
                 (Some(property), _) => Some(property.ty),
                 (None, Rest::Typed(ty)) => Some(ty),
@@ -341,21 +387,17 @@ impl Tree {
     /// The place of the item at `index`.
     pub(crate) fn item(&self, place: Place, index: usize) -> Place {
         self.plain_types(place?)
-            .into_iter()
-            .find_map(|id| self.get(id).items.as_ref()?.at(index))
+            .iter()
+            .find_map(|id| self.get(*id).items.as_ref()?.at(index))
     }
 
     /// Whether `key` is a declared property here.
     pub(crate) fn declares(&self, place: Place, key: &str) -> bool {
-        self.any_plain(place, |ty| {
-            ty.members
-                .as_ref()
-                .is_some_and(|members| members.property(key).is_some())
-        })
+        self.any_plain(place, |ty| ty.declares(key))
     }
 
     /// Every key that is declared anywhere in the tree.
-    pub(crate) fn declared_keys(&self) -> std::collections::HashSet<&str> {
+    pub(crate) fn declared_keys(&self) -> HashSet<&str> {
         self.types
             .iter()
             .flat_map(Type::properties)
@@ -382,10 +424,6 @@ impl Tree {
     }
 
     fn any_plain(&self, place: Place, test: impl Fn(&Type) -> bool) -> bool {
-        place.is_some_and(|id| {
-            self.plain_types(id)
-                .into_iter()
-                .any(|id| test(self.get(id)))
-        })
+        place.is_some_and(|id| self.plain_types(id).iter().any(|id| test(self.get(*id))))
     }
 }

@@ -1,29 +1,24 @@
 //! Lines and answers of `toolmend json`.
 
 use repair_core::{Fix, repair_json};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Answer, inline_value, request};
-
-#[derive(Deserialize)]
-struct Request<'l> {
-    #[serde(borrow, default)]
-    id: Option<&'l RawValue>,
-    input: String,
-    #[serde(default)]
-    schema: Option<Value>,
-}
+use super::members::Members;
+use super::raw::HALF_PAIR;
+use super::{Answer, inline, inline_value, is_zero, shorten};
 
 #[derive(Serialize)]
-struct Reply<'r> {
-    id: Option<&'r RawValue>,
+struct Reply {
+    id: Option<Box<RawValue>>,
     ok: bool,
     value: Option<Box<RawValue>>,
     text: String,
     truncated: bool,
     fixes: Vec<Fix>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more_fixes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -35,34 +30,38 @@ struct Reply<'r> {
 /// assert!(answer.line.contains(r#""value":{"a": 1}"#));
 /// ```
 pub fn answer_json(line: &str) -> Answer {
-    let asked: Request<'_> = match serde_json::from_str(line) {
-        Ok(asked) => asked,
-        Err(error) => {
-            return Answer::error(
-                request::id_of(line).as_deref(),
-                &format!("not a request: {error}"),
-            );
-        }
+    let (members, read) = Members::read(line);
+    let answer = match read {
+        Ok(()) => reply(&members),
+        Err(error) => Err(format!("the line is not a request: {error}")),
     };
-    let repaired = match repair_json(&asked.input, asked.schema.as_ref()) {
-        Ok(repaired) => repaired,
-        Err(error) => return Answer::error(asked.id, &error.to_string()),
+    Answer::of(members.get("id"), answer)
+}
+
+fn reply(members: &Members<'_>) -> Result<Reply, String> {
+    let input = members
+        .text("input")?
+        .ok_or("`input` is missing: the text to repair")?;
+    let schema: Option<Value> = members.typed("schema")?;
+    let mut repaired =
+        repair_json(&input.text, schema.as_ref()).map_err(|error| error.to_string())?;
+    if input.was_damaged {
+        let fix = Fix::new(&HALF_PAIR, "", "", "\u{FFFD}");
+        repaired.fixes.insert(0, fix);
+    }
+    let value = if repaired.ok {
+        Some(inline_value(&repaired.text)?)
+    } else {
+        None
     };
-    let value = inline_value(&repaired.text);
-    let reply = Reply {
-        id: asked.id,
+    Ok(Reply {
+        id: members.get("id").map(inline),
         ok: repaired.ok,
-        value: value.filter(|_| repaired.ok),
+        value,
         text: repaired.text,
         truncated: repaired.truncated,
+        more_fixes: shorten(&mut repaired.fixes),
         fixes: repaired.fixes,
         problem: repaired.problem,
-    };
-    match serde_json::to_string(&reply) {
-        Ok(line) => Answer {
-            line,
-            is_error: false,
-        },
-        Err(error) => Answer::error(asked.id, &format!("the answer cannot be written: {error}")),
-    }
+    })
 }

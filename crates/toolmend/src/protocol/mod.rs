@@ -2,6 +2,7 @@
 
 mod answer;
 mod bare;
+mod members;
 mod raw;
 mod request;
 #[cfg(test)]
@@ -11,7 +12,12 @@ mod tools;
 pub use bare::answer_json;
 pub use tools::{Toolkit, ToolsError};
 
-use repair_core::Policy;
+use repair_core::{Fix, Policy};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use members::Members;
+use request::Request;
 
 /// What `toolmend repair` knows beside the lines.
 #[derive(Clone, Debug, Default)]
@@ -32,13 +38,27 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn error(id: Option<&serde_json::value::RawValue>, error: &str) -> Self {
+    fn of<R: Serialize>(id: Option<&RawValue>, reply: Result<R, String>) -> Self {
+        let line = reply.and_then(|reply| {
+            serde_json::to_string(&reply)
+                .map_err(|error| format!("the answer cannot be written: {error}"))
+        });
+        match line {
+            Ok(line) => Self {
+                line,
+                is_error: false,
+            },
+            Err(error) => Self::error(id, &error),
+        }
+    }
+
+    fn error(id: Option<&RawValue>, error: &str) -> Self {
         // The id goes back as it came, whatever number it is.
-        let id = id.map_or("null", serde_json::value::RawValue::get);
+        let id = id.map(inline);
+        let id = id.as_deref().map_or("null", RawValue::get);
         let error = serde_json::Value::from(error);
-        let line = format!("{{\"id\":{id},\"error\":{error}}}");
         Self {
-            line,
+            line: format!("{{\"id\":{id},\"error\":{error}}}"),
             is_error: true,
         }
     }
@@ -54,14 +74,51 @@ impl Answer {
 /// assert!(answer.line.contains(r#""outcome":"repaired""#));
 /// ```
 pub fn answer_repair(line: &str, defaults: &Defaults) -> Answer {
-    match request::Request::parse(line) {
-        Ok(request) => answer::answer(&request, defaults),
-        Err(error) => Answer::error(request::id_of(line).as_deref(), &error),
-    }
+    let (members, read) = Members::read(line);
+    let reply = match read {
+        Ok(()) => Request::of(&members).and_then(|request| answer::answer(&request, defaults)),
+        Err(error) => Err(format!("the line is not a request: {error}")),
+    };
+    Answer::of(members.get("id"), reply)
+}
+
+/// The answer to a line that cannot be read at all, of which `beginning` is what there is: its id,
+/// where that can be found, and the error.
+///
+/// ```
+/// let answer = toolmend::protocol::refuse(r#"{"id": 7, "raw": "some"#, "the line is too long");
+/// assert_eq!(answer.line, r#"{"id":7,"error":"the line is too long"}"#);
+/// ```
+pub fn refuse(beginning: &str, error: &str) -> Answer {
+    let (members, _) = Members::read(beginning);
+    Answer::error(members.get("id"), error)
+}
+
+/// Most fixes that an answer lists. A text of nothing but commas has as many fixes as bytes, each
+/// hundred times as long.
+const MOST_FIXES: usize = 1000;
+
+/// Leaves out the fixes beyond [`MOST_FIXES`]; returns how many those are.
+fn shorten(fixes: &mut Vec<Fix>) -> usize {
+    let more = fixes.len().saturating_sub(MOST_FIXES);
+    fixes.truncate(MOST_FIXES);
+    more
+}
+
+/// Whether a count needs no mention.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A strict JSON text as a value in a line: line breaks between tokens become spaces.
-fn inline_value(text: &str) -> Option<Box<serde_json::value::RawValue>> {
+fn inline_value(text: &str) -> Result<Box<RawValue>, String> {
     // A strict text has no raw line break inside a string.
-    serde_json::value::RawValue::from_string(text.trim().replace(['\n', '\r'], " ")).ok()
+    RawValue::from_string(text.trim().replace(['\n', '\r'], " "))
+        .map_err(|error| format!("the repaired text is not JSON: {error}"))
+}
+
+/// The same for a value that stood in a line, where only a carriage return can be left.
+fn inline(value: &RawValue) -> Box<RawValue> {
+    inline_value(value.get()).unwrap_or_else(|_| value.to_owned())
 }

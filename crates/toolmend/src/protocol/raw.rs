@@ -1,14 +1,12 @@
 //! The `raw` of a line: what the model wrote, in its different forms.
 
-use std::borrow::Cow;
-
-use call_text::{CallReader, DeltaAssembler, Piece, ReadOptions};
-use repair_core::{Finish, RawCall, ToolSet};
+use call_text::{CallDelta, CallReader, DeltaAssembler, Piece, ReadOptions};
+use repair_core::{Finish, Fix, RawCall, Risk, Rule, Stage, ToolSet};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::request::{Mode, Request, TextCalls};
+use super::members::{Members, Text, told};
+use super::request::{Mode, Request};
 
 /// What stood in a line.
 #[derive(Debug, Default)]
@@ -18,133 +16,189 @@ pub(super) struct Written {
     pub(super) content: String,
 }
 
-/// A native call.
-#[derive(Deserialize)]
-struct Native<'l> {
-    #[serde(default)]
-    id: Option<String>,
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(borrow, default)]
-    arguments: Option<&'l RawValue>,
-    #[serde(borrow, default)]
-    function: Option<&'l RawValue>,
-    #[serde(borrow, default)]
-    finish_reason: Option<Cow<'l, str>>,
-}
+/// Half a surrogate pair in the line itself: the same fault as in the arguments text.
+pub(super) static HALF_PAIR: Rule = Rule::new(
+    "lone_surrogate",
+    Stage::Text,
+    Risk::Guess,
+    110,
+    "half a surrogate pair is no character",
+);
 
 /// Reads the `raw` of a request.
 pub(super) fn read(request: &Request<'_>, tools: &ToolSet) -> Result<Written, String> {
-    let finish = finish_of(request.finish_reason.as_deref());
-    match request.mode {
-        Mode::Native | Mode::Mcp => {
-            let elements = elements(request.raw.get())?;
-            let last = elements.len().saturating_sub(1);
-            let calls = elements
-                .into_iter()
-                .enumerate()
-                // A reply that was cut off was cut off in its last call.
-                .map(|(at, call)| native(call, if at == last { finish } else { Finish::Unknown }))
-                .collect::<Result<_, _>>()?;
-            Ok(Written {
-                calls,
-                content: String::new(),
-            })
-        }
-        Mode::Text => text(request, tools, finish),
-        Mode::Stream => {
-            let deltas: Vec<Value> = serde_json::from_str(request.raw.get())
-                .map_err(|error| format!("raw: a stream is a list of deltas: {error}"))?;
-            let mut assembler = DeltaAssembler::new();
-            for delta in &deltas {
-                assembler.push(delta);
-            }
-            Ok(Written {
-                calls: assembler.finish(finish),
-                content: String::new(),
-            })
-        }
-    }
-}
-
-fn finish_of(reason: Option<&str>) -> Finish {
-    reason.map_or(Finish::Unknown, Finish::from_reason)
+    let written = match request.mode {
+        Mode::Native => native(request),
+        Mode::Text => text(request, tools),
+        Mode::Stream => stream(request),
+    };
+    written.map_err(|error| format!("`raw`: {error}"))
 }
 
 /// The elements of a list, or the one value that is no list.
-fn elements(raw: &str) -> Result<Vec<&RawValue>, String> {
-    let list = if raw.starts_with('[') {
-        serde_json::from_str(raw)
+fn elements<'l, T: Deserialize<'l>>(raw: &'l RawValue) -> Result<Vec<T>, String> {
+    let list = if raw.get().starts_with('[') {
+        serde_json::from_str(raw.get())
     } else {
-        serde_json::from_str(raw).map(|one| vec![one])
+        serde_json::from_str(raw.get()).map(|one| vec![one])
     };
-    list.map_err(|error| format!("raw: {error}"))
+    list.map_err(|error| told(&error))
 }
 
-fn native(call: &RawValue, line_finish: Finish) -> Result<RawCall<'static>, String> {
-    let bad = |error: serde_json::Error| {
-        format!("raw: a call is an object with `name` and `arguments`: {error}")
+// ---- native calls ----
+
+fn native(request: &Request<'_>) -> Result<Written, String> {
+    let elements: Vec<&RawValue> = elements(request.raw)?;
+    let last = elements.len().saturating_sub(1);
+    let calls = elements.into_iter().enumerate().map(|(at, call)| {
+        // A reply that was cut off was cut off in its last call.
+        let finish = match request.finish {
+            Finish::Cut if at != last => Finish::Unknown,
+            finish => finish,
+        };
+        native_call(call, finish).map_err(|error| {
+            format!("a call is an object with `name` and `arguments`; call {at}: {error}")
+        })
+    });
+    Ok(Written {
+        calls: calls.collect::<Result<_, _>>()?,
+        content: String::new(),
+    })
+}
+
+fn native_call(call: &RawValue, finish: Finish) -> Result<RawCall<'static>, String> {
+    let outer = Members::of(call)?;
+    let inner = function_of(&outer)?;
+    let name = match outer.text("name")? {
+        Some(name) => name,
+        None => inner.text("name")?.unwrap_or_default(),
     };
-    let read: Native<'_> = serde_json::from_str(call.get()).map_err(bad)?;
-    // The shape of the provider's API: the call stands under `function`.
-    let inner: Option<Native<'_>> = read
-        .function
-        .map(|inner| serde_json::from_str(inner.get()))
-        .transpose()
-        .map_err(bad)?;
-    let name = read
-        .name
-        .or_else(|| inner.as_ref()?.name.clone())
-        .unwrap_or_default();
-    let arguments = read.arguments.or_else(|| inner.as_ref()?.arguments);
-    let mut raw = match arguments.map(RawValue::get) {
-        None | Some("null") => RawCall::without_arguments(name),
-        // A string holds the text of the arguments; anything else is them.
-        Some(text) if text.starts_with('"') => {
-            RawCall::new(name, serde_json::from_str::<String>(text).map_err(bad)?)
-        }
-        Some(text) => RawCall::new(name, text.to_owned()),
+    let mut was_damaged = name.was_damaged;
+    let name = name.into_string();
+    let raw = match outer.get("arguments").or_else(|| inner.get("arguments")) {
+        None => RawCall::without_arguments(name),
+        Some(arguments) => match text_of(arguments) {
+            // A string holds the text of the arguments; anything else is them.
+            Some(text) => {
+                was_damaged |= text.was_damaged;
+                RawCall::new(name, text.into_string())
+            }
+            None => RawCall::new(name, arguments.get().to_owned()),
+        },
     };
-    if let Some(id) = read.id.filter(|id| !id.is_empty()) {
-        raw = raw.with_id(id);
+    let raw = match id_of(&outer) {
+        Some(id) => raw.with_id(id),
+        None => raw,
+    };
+    Ok(marked(raw.with_finish(finish), was_damaged))
+}
+
+/// What stands under `function`, in the shape of the provider's API.
+fn function_of<'l>(call: &Members<'l>) -> Result<Members<'l>, String> {
+    match call.get("function") {
+        Some(inner) => Members::of(inner).map_err(|error| format!("`function`: {error}")),
+        None => Ok(Members::default()),
     }
-    let finish = read
-        .finish_reason
-        .as_deref()
-        .map_or(line_finish, Finish::from_reason);
-    Ok(raw.with_finish(finish))
 }
 
-fn text(request: &Request<'_>, tools: &ToolSet, finish: Finish) -> Result<Written, String> {
-    let bad =
-        |error: serde_json::Error| format!("raw: a text is a string, or a list of pieces: {error}");
-    let raw = request.raw.get();
-    let pieces: Vec<Cow<'_, str>> = if raw.starts_with('[') {
-        serde_json::from_str(raw).map_err(bad)?
+/// The id of a call; a number counts by its digits.
+fn id_of(call: &Members<'_>) -> Option<String> {
+    let id = call.get("id")?;
+    let id = text_of(id).map_or_else(|| id.get().to_owned(), Text::into_string);
+    Some(id).filter(|id| !id.is_empty())
+}
+
+fn text_of(value: &RawValue) -> Option<Text<'_>> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// Marks a call that holds half a surrogate pair, if the line did.
+fn marked(raw: RawCall<'static>, line_was_damaged: bool) -> RawCall<'static> {
+    let damaged = |text: &str| text.contains(char::REPLACEMENT_CHARACTER);
+    if line_was_damaged && (damaged(raw.name()) || raw.arguments().is_some_and(damaged)) {
+        raw.with_reading(Fix::new(&HALF_PAIR, "", "", "\u{FFFD}"))
     } else {
-        vec![serde_json::from_str::<String>(raw).map_err(bad)?.into()]
-    };
-    let mode = match request.text_calls.unwrap_or_default() {
-        TextCalls::Leaked => call_text::Mode::Leaked,
-        TextCalls::Expected => call_text::Mode::Expected,
-    };
+        raw
+    }
+}
+
+// ---- text ----
+
+fn text(request: &Request<'_>, tools: &ToolSet) -> Result<Written, String> {
+    let pieces: Vec<Text<'_>> = elements(request.raw)
+        .map_err(|error| format!("a text is a string, or a list of pieces: {error}"))?;
+    let was_damaged = pieces.iter().any(|piece| piece.was_damaged);
     let options = ReadOptions::default()
-        .with_mode(mode)
-        .with_tool_choice_none(request.forbids_calls())
-        .with_finish(finish);
+        .with_mode(request.text_calls)
+        .with_tool_choice_none(request.forbids_calls)
+        .with_finish(request.finish);
     let mut reader = CallReader::new(tools.clone(), options);
     let mut written = Written::default();
     let mut take = |pieces: Vec<Piece>| {
         for piece in pieces {
             match piece {
                 Piece::Text(text) => written.content.push_str(&text),
-                Piece::Call(call) => written.calls.push(call),
+                Piece::Call(call) => written.calls.push(marked(call, was_damaged)),
             }
         }
     };
     for piece in pieces {
-        take(reader.push(&piece));
+        take(reader.push(&piece.text));
     }
     take(reader.finish());
     Ok(written)
+}
+
+// ---- streamed deltas ----
+
+fn stream(request: &Request<'_>) -> Result<Written, String> {
+    let deltas: Vec<&RawValue> = elements(request.raw)?;
+    let mut assembler = DeltaAssembler::new();
+    let mut was_damaged = false;
+    for (at, delta) in deltas.into_iter().enumerate() {
+        if delta.get() == "null" {
+            continue;
+        }
+        was_damaged |= push_delta(&mut assembler, delta).map_err(|error| {
+            format!("a delta is an object with `index`, `id` and `function`; delta {at}: {error}")
+        })?;
+    }
+    let calls = assembler.finish(request.finish).into_iter();
+    Ok(Written {
+        calls: calls.map(|call| marked(call, was_damaged)).collect(),
+        content: String::new(),
+    })
+}
+
+/// Whether the delta held half a surrogate pair.
+fn push_delta(assembler: &mut DeltaAssembler, delta: &RawValue) -> Result<bool, String> {
+    let outer = Members::of(delta)?;
+    let inner = function_of(&outer)?;
+    let mut was_damaged = false;
+    let mut call = CallDelta::new();
+    if let Some(index) = outer.typed("index")? {
+        call = call.with_index(index);
+    }
+    if let Some(id) = id_of(&outer) {
+        call = call.with_id(id);
+    }
+    let name = match inner.text("name")? {
+        Some(name) => Some(name),
+        None => outer.text("name")?,
+    };
+    if let Some(name) = name {
+        was_damaged |= name.was_damaged;
+        call = call.with_name(name.text);
+    }
+    if let Some(arguments) = inner.get("arguments").or_else(|| outer.get("arguments")) {
+        call = match text_of(arguments) {
+            Some(text) => {
+                was_damaged |= text.was_damaged;
+                call.with_fragment(text.text)
+            }
+            None => call.with_value(arguments.get()),
+        };
+    }
+    assembler.push(call);
+    Ok(was_damaged)
 }

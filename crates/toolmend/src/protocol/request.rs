@@ -1,75 +1,103 @@
 //! Lines of `toolmend repair`.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-use repair_core::Effect;
-use serde::Deserialize;
+use repair_core::{Effect, Finish};
 use serde_json::value::RawValue;
 
+use super::members::{Members, Text, listed, word};
+
 /// How the calls of a line come.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Tool calls as the provider's API returned them.
+    /// Tool calls as the provider's API or an MCP client returned them.
     Native,
-    /// The same from an MCP client.
-    Mcp,
     /// The assistant's text.
     Text,
     /// Streamed call deltas.
     Stream,
 }
 
+const MODES: &[(&str, Mode)] = &[
+    ("native", Mode::Native),
+    ("mcp", Mode::Native),
+    ("text", Mode::Text),
+    ("stream", Mode::Stream),
+];
+
 /// Whether the model was told to print its calls.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum TextCalls {
-    #[default]
-    Leaked,
-    Expected,
-}
+const TEXT_CALLS: &[(&str, call_text::Mode)] = &[
+    ("leaked", call_text::Mode::Leaked),
+    ("expected", call_text::Mode::Expected),
+];
 
 /// One line. Unknown keys are ignored.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(super) struct Request<'l> {
-    #[serde(borrow, default)]
     pub(super) id: Option<&'l RawValue>,
-    #[serde(borrow, default)]
     pub(super) tools: Option<&'l RawValue>,
     pub(super) mode: Mode,
-    #[serde(borrow)]
     pub(super) raw: &'l RawValue,
-    #[serde(borrow, default)]
-    pub(super) finish_reason: Option<Cow<'l, str>>,
-    #[serde(borrow, default)]
-    pub(super) tool_choice: Option<&'l RawValue>,
-    #[serde(default)]
-    pub(super) text_calls: Option<TextCalls>,
-    #[serde(default)]
+    pub(super) finish: Finish,
+    /// `tool_choice` is `none`.
+    pub(super) forbids_calls: bool,
+    pub(super) text_calls: call_text::Mode,
     pub(super) permitted: Option<Vec<String>>,
-    #[serde(default)]
-    pub(super) effects: Option<BTreeMap<String, Effect>>,
+    pub(super) effects: Vec<(String, Effect)>,
 }
 
 impl<'l> Request<'l> {
-    /// Reads a line; the error says what is wrong with it and where.
-    pub(super) fn parse(line: &'l str) -> Result<Self, String> {
-        serde_json::from_str(line).map_err(|error| format!("not a request: {error}"))
-    }
-
-    pub(super) fn forbids_calls(&self) -> bool {
-        self.tool_choice
-            .is_some_and(|choice| choice.get() == "\"none\"")
+    /// The error says what is wrong with the line, where, and what would be right.
+    pub(super) fn of(members: &Members<'l>) -> Result<Self, String> {
+        let mode = members.word("mode", MODES)?.ok_or_else(|| {
+            format!(
+                "`mode` is missing: how the calls come, one of {}",
+                listed(MODES)
+            )
+        })?;
+        let raw = members
+            .get("raw")
+            .ok_or("`raw` is missing: what the model wrote")?;
+        let finish = members.text("finish_reason")?;
+        let permitted: Option<Vec<Text<'_>>> = members.typed("permitted")?;
+        Ok(Self {
+            id: members.get("id"),
+            tools: members.get("tools"),
+            mode,
+            raw,
+            finish: finish.map_or(Finish::Unknown, |reason| Finish::from_reason(&reason.text)),
+            forbids_calls: forbids_calls(members),
+            text_calls: members.word("text_calls", TEXT_CALLS)?.unwrap_or_default(),
+            permitted: permitted.map(|names| names.into_iter().map(Text::into_string).collect()),
+            effects: effects(members)?,
+        })
     }
 }
 
-/// The id of a line that is no request but at least an object.
-pub(super) fn id_of(line: &str) -> Option<Box<RawValue>> {
-    #[derive(Deserialize)]
-    struct Id {
-        #[serde(default)]
-        id: Option<Box<RawValue>>,
-    }
-    serde_json::from_str::<Id>(line).ok()?.id
+/// `"none"`, or `{"type": "none"}`; any other choice allows calls.
+fn forbids_calls(members: &Members<'_>) -> bool {
+    let is_none = |text: Option<Text<'_>>| text.is_some_and(|text| text.text == "none");
+    let Some(choice) = members.get("tool_choice") else {
+        return false;
+    };
+    is_none(members.text("tool_choice").ok().flatten())
+        || Members::of(choice).is_ok_and(|choice| is_none(choice.text("type").ok().flatten()))
 }
+
+fn effects(members: &Members<'_>) -> Result<Vec<(String, Effect)>, String> {
+    let Some(value) = members.get("effects") else {
+        return Ok(Vec::new());
+    };
+    let effects = Members::of(value).map_err(|error| format!("`effects`: {error}"))?;
+    effects
+        .iter()
+        .map(|(tool, effect)| Ok((tool.to_owned(), word(tool, effect, EFFECTS)?)))
+        .collect::<Result<_, String>>()
+        .map_err(|error| format!("`effects`: {error}"))
+}
+
+const EFFECTS: &[(&str, Effect)] = &[
+    ("read_only", Effect::ReadOnly),
+    ("idempotent", Effect::Idempotent),
+    ("mutating", Effect::Mutating),
+    ("destructive", Effect::Destructive),
+    ("unknown", Effect::Unknown),
+];

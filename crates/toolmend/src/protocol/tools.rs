@@ -19,7 +19,7 @@ pub enum ToolsError {
     )]
     NotAList,
     /// One of them is no tool.
-    #[error("tool {0}: {1}")]
+    #[error("tool {0} of the list (the first is 0): {1}")]
     Tool(usize, String),
 }
 
@@ -56,8 +56,10 @@ impl Toolkit {
     }
 }
 
-/// How many different tool lists of lines are kept compiled.
+/// How many different tool lists of lines are kept compiled, and how long one of them may be, in
+/// bytes: what is kept must not grow with the input.
 const KEPT: usize = 32;
+const KEPT_BYTES: usize = 1 << 20;
 
 /// Compiled tool lists by their text: lines of one agent bring the same list again and again.
 static CACHE: Mutex<VecDeque<(Box<str>, Toolkit)>> = Mutex::new(VecDeque::new());
@@ -74,10 +76,12 @@ pub(super) fn parse_cached(text: &str) -> Result<Toolkit, ToolsError> {
         return Ok(known.clone());
     }
     let toolkit = Toolkit::parse(text)?;
-    let mut cache = lock();
-    if cache.len() >= KEPT {
-        cache.pop_front();
+    if text.len() <= KEPT_BYTES {
+        let mut cache = lock();
+        if cache.len() >= KEPT {
+            cache.pop_front();
+        }
+        cache.push_back((text.into(), toolkit.clone()));
     }
-    cache.push_back((text.into(), toolkit.clone()));
     Ok(toolkit)
 }

@@ -5,38 +5,61 @@
 //! one may be passed over.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::key::{self, Key};
 use super::reader::Frame;
 use crate::json::scan;
-use crate::schema::Tree;
+use crate::schema::tree::Kinds;
+use crate::schema::{Place, Tree};
 
 /// What a quote is, by what follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// Only the end of the value.
     Certain,
-    /// Well-formed JSON follows, but the schema does not vouch for it.
-    Weak,
-    /// Only an end if the text holds no certain one further on.
+    /// A member follows that the schema does not know, or the object has already.
+    Member,
+    /// An item of an array follows, or a key where any is welcome.
+    Item,
+    /// Something follows that the text may mean as content: an end only without raw quotes before.
     Faint,
+    /// The closers of the whole value and then no JSON: an end if no certain one follows.
+    Last,
     /// Not an end.
     Content,
 }
 
+impl End {
+    /// This, but nothing surer than `limit`.
+    fn at_most(self, limit: Self) -> Self {
+        match self {
+            Self::Content | Self::Faint | Self::Last => self,
+            _ => limit,
+        }
+    }
+}
+
 /// Longest comment that look-ahead steps over, in bytes.
-const MAX_COMMENT: usize = 1000;
+const MAX_COMMENT: usize = 200;
 
 /// The look-ahead of the reader.
 pub(super) struct Ends<'t> {
     text: &'t str,
     tree: &'t Tree,
     /// From here on there is only frame.
-    tail: usize,
-    /// All keys that the schema declares anywhere.
-    declared: Option<HashSet<&'t str>>,
-    /// The last certain end for each kind of closing quote.
-    last_certain: HashMap<char, usize>,
+    pub(super) tail: usize,
+    /// For each kind of closing quote.
+    last_ends: HashMap<char, LastEnds>,
+}
+
+/// What the backward pass finds.
+#[derive(Debug, Default)]
+struct LastEnds {
+    /// The last quote that is certainly an end.
+    any: usize,
+    /// Quotes before a separator and a key that follow another one too, in the same object.
+    repeated: HashSet<usize>,
 }
 
 impl<'t> Ends<'t> {
@@ -45,8 +68,7 @@ impl<'t> Ends<'t> {
             text,
             tree,
             tail,
-            declared: None,
-            last_certain: HashMap::new(),
+            last_ends: HashMap::new(),
         }
     }
 
@@ -67,7 +89,8 @@ impl<'t> Ends<'t> {
         at
     }
 
-    /// The length of the comment at `at`, if it is one and not a long one.
+    /// The length of the comment at `at`, if it is one, not long, and without quotes: look-ahead
+    /// never passes the next quote, so all of it together reads the text once.
     fn comment_length(&self, at: usize) -> Option<usize> {
         let rest = self.rest(at);
         let end = if rest.starts_with("/*") {
@@ -78,6 +101,7 @@ impl<'t> Ends<'t> {
             return None;
         };
         let window = rest.as_bytes().get(..rest.len().min(MAX_COMMENT))?;
+        let window = window.split(|byte| *byte == b'"').next()?;
         let found = window
             .windows(end.len())
             .skip(2)
@@ -96,82 +120,190 @@ impl<'t> Ends<'t> {
             return End::Certain;
         }
         let Some((frame, _)) = stack.split_last() else {
-            return End::Faint;
+            return match self.char_at(at) {
+                Some('+') => self.before_plus(at, at),
+                _ => self.before_rest(after),
+            };
         };
         match self.char_at(at) {
             Some(',' | '，' | ';') => self.after_comma(at, stack),
+            Some(')') if frame.group.is_none() => End::Content,
             Some('}' | ']' | '｝' | '］' | ')') => self.closers(at, stack),
-            Some('"' | '\'' | '“') if at > after => self.without_comma(at, frame),
-            Some('+') => match self.char_at(self.space(at + 1)) {
-                Some('"' | '\'') => End::Weak,
-                _ => End::Content,
-            },
-            Some('/' | '#') if at > after && self.is_comment(at) => End::Weak,
+            Some('"' | '\'' | '“') => self.without_comma(after, at, frame),
+            Some('+') => self.before_plus(after, at),
+            Some('/') if self.rest(at).starts_with("/*") => self.before_comment(at, stack),
+            Some('/' | '#') if at > after => self.before_comment(at, stack),
+            Some(next) if at > after => self.before_bare(after, at, next, frame),
             _ => End::Content,
         }
     }
 
-    fn is_comment(&self, at: usize) -> bool {
-        ["//", "/*", "# "]
-            .iter()
-            .any(|start| self.rest(at).starts_with(start))
+    /// A string that is the whole value ends with the text, if that ends like a string.
+    fn before_rest(&self, after: usize) -> End {
+        let quote = self
+            .text
+            .get(..after)
+            .and_then(|text| text.chars().next_back());
+        let ends_alike = quote.is_some_and(|quote| {
+            self.text
+                .get(after..self.tail)
+                .is_some_and(|rest| rest.ends_with(quote))
+        });
+        if ends_alike { End::Content } else { End::Faint }
     }
 
-    /// A key or an item directly after the value.
-    fn without_comma(&self, at: usize, frame: &Frame<'t>) -> End {
-        if !frame.is_object {
-            return End::Weak;
+    /// The string goes on in another literal.
+    fn before_plus(&self, after: usize, plus: usize) -> End {
+        let next = self.space(plus + 1);
+        let has_space = plus > after || next > plus + 1;
+        let mut literal = self.rest(next).chars();
+        let opens = matches!(literal.next(), Some('"' | '\''));
+        // Behind a closing quote the code goes on.
+        let closes = matches!(literal.next(), Some(',' | ')' | ']' | '}' | ';'));
+        if opens && has_space && !closes {
+            End::Member
+        } else {
+            End::Content
         }
-        match key::quoted(self.rest(at)) {
-            Some(key) => self.before_key(at, key, frame),
-            None => End::Content,
+    }
+
+    /// A comment, and behind it what may follow a value.
+    fn before_comment(&self, comment: usize, stack: &[Frame<'t>]) -> End {
+        let at = self.trivia(comment);
+        if at == comment {
+            return End::Content;
+        }
+        let end = match self.char_at(at) {
+            _ if at >= self.tail => End::Member,
+            Some(',') => self.after_comma(at, stack),
+            Some('}' | ']') => self.closers(at, stack),
+            _ => End::Content,
+        };
+        end.at_most(End::Member)
+    }
+
+    /// A quoted key or item without a comma before it.
+    fn without_comma(&self, after: usize, at: usize, frame: &Frame<'t>) -> End {
+        let end = match key::quoted(self.rest(at)) {
+            Some(key) if frame.is_object => self.before_key(at, key, frame),
+            _ if !frame.is_object => End::Item,
+            _ => End::Content,
+        };
+        match end {
+            // Two quotes side by side are an empty literal, if not before a known key.
+            End::Certain => End::Certain,
+            _ if at == after => End::Content,
+            other => other,
+        }
+    }
+
+    /// A bare key on a line of its own, or a number or container as the next item.
+    fn before_bare(&self, after: usize, at: usize, next: char, frame: &Frame<'t>) -> End {
+        let rest = self.rest(at);
+        if !frame.is_object {
+            return if starts_value(next, rest) {
+                End::Item
+            } else {
+                End::Content
+            };
+        }
+        let is_on_new_line = self
+            .text
+            .get(after..at)
+            .is_some_and(|space| space.contains('\n'));
+        match key::bare(rest) {
+            Some(key) if is_on_new_line => self.before_key(at, key, frame),
+            _ => End::Content,
         }
     }
 
     fn after_comma(&self, comma: usize, stack: &[Frame<'t>]) -> End {
         let comma_length = self.char_at(comma).map_or(1, char::len_utf8);
-        let mut at = self.trivia(comma + comma_length);
+        let first = self.space(comma + comma_length);
+        let mut at = self.trivia(first);
+        let has_comment = at > first;
         // Doubled commas are one.
         while self.rest(at).starts_with(',') {
             at = self.trivia(at + 1);
         }
         if at >= self.tail {
-            return End::Weak;
+            return End::Member;
         }
         let Some((frame, _)) = stack.split_last() else {
             return End::Faint;
         };
         let rest = self.rest(at);
-        match rest.chars().next() {
+        let end = match rest.chars().next() {
             Some('}' | ']' | '｝' | '］') => self.closers(at, stack),
             Some(_) if frame.is_object => match key::any(rest) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
-                None if is_broken_off_key(rest) => End::Weak,
+                None if is_broken_off_key(rest) => End::Member,
                 None => End::Content,
             },
-            Some(next) if starts_value(next, rest) => End::Weak,
+            Some('{') => self.before_object(at, frame),
+            Some(next) if starts_value(next, rest) => End::Item,
             _ => End::Content,
+        };
+        if has_comment {
+            end.at_most(End::Member)
+        } else {
+            end
         }
+    }
+
+    /// An object as the next item of an array.
+    fn before_object(&self, brace: usize, array: &Frame<'t>) -> End {
+        let item = self.tree.item(array.place, array.len);
+        let is_known = key::quoted(self.rest(self.space(brace + 1)))
+            .is_some_and(|key| self.tree.declares(item, key.name));
+        if is_known { End::Certain } else { End::Item }
     }
 
     /// Whether a key can only be the next member of `frame`.
     fn before_key(&self, at: usize, key: Key<'t>, frame: &Frame<'t>) -> End {
+        let colon = at + key.colon;
+        let separator = if self.rest(colon).starts_with("=>") {
+            2
+        } else {
+            self.char_at(colon).map_or(1, char::len_utf8)
+        };
+        let value = self.space(colon + separator);
+        let next = self.char_at(value).filter(|_| value < self.tail);
+        let has_value = next.is_none_or(|next| starts_value(next, self.rest(value)));
         let is_new = !frame.keys.contains(key.name);
+        let is_like_others = frame.keys.is_empty() || frame.key_quote == key.quote;
         let is_known = self.tree.declares(frame.place, key.name);
-        if is_new && (is_known || (key.is_quoted && self.takes_any_key(frame))) {
+        if is_new && is_like_others && is_known && self.may_begin(next, frame.place, key.name) {
             return End::Certain;
         }
-        let value = self.space(at + key.colon + 1);
-        let has_value = value >= self.tail
-            || self
-                .char_at(value)
-                .is_some_and(|next| starts_value(next, self.rest(value)));
+        let is_item = is_new && is_like_others && self.takes_any_key(frame);
         match (has_value, key.is_quoted) {
-            (true, true) => End::Weak,
-            (true, false) => End::Faint,
-            (false, _) => End::Content,
+            (true, _) if is_item => End::Item,
+            (true, true) => End::Member,
+            // Named arguments of code look like this, members beside quoted keys do not.
+            (_, false) if !is_like_others && self.rest(colon).starts_with('=') => End::Content,
+            (false, false) if !is_like_others => End::Content,
+            (_, false) => End::Faint,
+            (false, true) => End::Content,
         }
+    }
+
+    /// Whether a property's value may begin with this character: a container stands only where
+    /// one is declared.
+    fn may_begin(&self, next: Option<char>, place: Place, key: &str) -> bool {
+        let kinds = self.tree.kinds_at(self.tree.member(place, key));
+        match next {
+            Some('{' | '[') => kinds.meets(Kinds::CONTAINERS),
+            _ => true,
+        }
+    }
+
+    /// Whether the schema says nothing about the keys of the innermost object.
+    pub(super) fn knows_no_keys(&self, stack: &[Frame<'t>]) -> bool {
+        stack
+            .last()
+            .is_some_and(|frame| frame.is_object && self.takes_any_key(frame))
     }
 
     fn takes_any_key(&self, frame: &Frame<'t>) -> bool {
@@ -181,6 +313,8 @@ impl<'t> Ends<'t> {
     /// A run of closers, against the stack.
     fn closers(&self, from: usize, stack: &[Frame<'t>]) -> End {
         let mut at = from;
+        // Behind the last closer.
+        let mut last = from;
         let mut open = stack;
         let mut fits = true;
         while at < self.tail {
@@ -195,66 +329,125 @@ impl<'t> Ends<'t> {
                 .rposition(|frame| frame.is_object == closes_object);
             fits &= found.is_some_and(|found| found + 1 == open.len());
             open = open.get(..found.unwrap_or(open.len())).unwrap_or_default();
-            at = self.space(at + next.len_utf8());
+            last = at + next.len_utf8();
+            at = self.space(last);
         }
         if at >= self.tail {
-            return if fits { End::Certain } else { End::Weak };
+            return if fits { End::Certain } else { End::Member };
         }
         let end = match (open.split_last(), self.char_at(at)) {
             (Some(_), Some(',')) => self.after_comma(at, open),
-            (Some((frame, _)), Some('"')) => self.without_comma(at, frame),
-            // Another document follows.
-            (None, Some('{' | '[')) => End::Weak,
-            (None, _) => End::Faint,
+            (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),
+            (None, _) => self.after_root(at, stack),
             _ => End::Content,
         };
-        if fits || end == End::Content {
-            end
+        if fits { end } else { end.at_most(End::Faint) }
+    }
+
+    /// Behind the closers of the whole value: another document, a member behind a closer too many,
+    /// or no JSON.
+    fn after_root(&self, at: usize, stack: &[Frame<'t>]) -> End {
+        let next = if self.rest(at).starts_with(',') {
+            self.space(at + 1)
         } else {
+            at
+        };
+        let rest = self.rest(next);
+        let is_object = stack.first().is_some_and(|root| root.is_object);
+        let is_member = next > at && is_object && key::quoted(rest).is_some();
+        let inside = rest.strip_prefix(['{', '[']).map(|_| self.space(next + 1));
+        let is_document = inside.is_some_and(|inside| {
+            matches!(self.char_at(inside), Some('"' | '\'' | '{' | '}' | ']'))
+        });
+        if is_member || is_document {
             End::Faint
+        } else {
+            End::Last
         }
     }
 
-    /// Whether the text holds a certain end behind `at`.
-    pub(super) fn certain_follows(&mut self, at: usize, quote: char) -> bool {
-        if let Some(last) = self.last_certain.get(&quote) {
-            return *last > at;
+    /// Whether the text holds a certain end behind this quote.
+    pub(super) fn certain_follows(&mut self, quote: Range<usize>) -> bool {
+        self.last_ends(&quote).any > quote.start
+    }
+
+    /// Whether the separator and the key behind this quote stand behind another one too, further on
+    /// in the same object.
+    pub(super) fn separator_repeats(&mut self, quote: Range<usize>) -> bool {
+        self.last_ends(&quote).repeated.contains(&quote.start)
+    }
+
+    fn last_ends(&mut self, quote: &Range<usize>) -> &LastEnds {
+        let quote = self.char_at(quote.start).unwrap_or('"');
+        if !self.last_ends.contains_key(&quote) {
+            let found = self.find_last_ends(quote);
+            self.last_ends.insert(quote, found);
         }
-        let last = self.find_last_certain(quote);
-        self.last_certain.insert(quote, last);
-        last > at
+        self.last_ends.entry(quote).or_default()
     }
 
     /// The one backward pass.
-    fn find_last_certain(&mut self, quote: char) -> usize {
+    fn find_last_ends(&self, quote: char) -> LastEnds {
+        let declared = self.tree.declared_keys();
+        let is_known = |key: &str| declared.is_empty() || declared.contains(key);
+        let mut last = LastEnds::default();
         let body = self.text.get(..self.tail).unwrap_or_default();
-        let inner = body
-            .trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']' | ',' | ')'));
-        if inner.len() < body.len() && inner.ends_with(quote) {
-            return inner.len() - quote.len_utf8();
-        }
-        let tree = self.tree;
-        let declared = self.declared.get_or_insert_with(|| tree.declared_keys());
-        let found = inner.rmatch_indices(quote).find(|(at, _)| {
-            let after = scan::skip_space(self.text.as_bytes(), at + quote.len_utf8());
-            let Some(rest) = self
-                .text
-                .get(after..)
-                .and_then(|rest| rest.strip_prefix(','))
-            else {
-                return false;
-            };
-            key::quoted(rest.trim_start_matches([' ', '\n', '\r', '\t']))
-                .is_some_and(|key| declared.is_empty() || declared.contains(key.name))
+        let inner = body.trim_end_matches(|c: char| {
+            c.is_whitespace() || matches!(c, '}' | ']' | '｝' | '］' | ',' | ')')
         });
-        found.map_or(0, |(at, _)| at)
+        if inner.len() < body.len() && inner.ends_with(quote) {
+            last.any = inner.len() - quote.len_utf8();
+        }
+        let mut ahead = HashSet::new();
+        for (at, _) in inner.rmatch_indices(quote) {
+            let after = self.space(at + quote.len_utf8());
+            if let Some(key) = self.key_after_comma(after).filter(|key| is_known(key)) {
+                last.any = last.any.max(at);
+                if !ahead.insert(key) {
+                    last.repeated.insert(at);
+                }
+            } else if self.object_after(after).is_some_and(is_known) {
+                ahead.clear();
+            }
+        }
+        last
+    }
+
+    /// The quoted key behind a comma at `comma`.
+    fn key_after_comma(&self, comma: usize) -> Option<&'t str> {
+        let rest = self.rest(comma);
+        let length = rest
+            .starts_with([',', '，'])
+            .then(|| self.char_at(comma))??
+            .len_utf8();
+        key::quoted(self.rest(self.space(comma + length))).map(|key| key.name)
+    }
+
+    /// The first key of the next item, where an object ends at `brace`.
+    fn object_after(&self, brace: usize) -> Option<&'t str> {
+        let comma = self
+            .rest(brace)
+            .strip_prefix('}')
+            .map(|_| self.space(brace + 1))?;
+        let next = self
+            .rest(comma)
+            .strip_prefix(',')
+            .map(|_| self.space(comma + 1))?;
+        let inside = self
+            .rest(next)
+            .strip_prefix('{')
+            .map(|_| self.space(next + 1))?;
+        key::quoted(self.rest(inside)).map(|key| key.name)
     }
 
     /// Whether a quote at `at` opens a key that proves that the string before it lost its own.
     pub(super) fn opens_known_key(&self, at: usize, frame: &Frame<'t>) -> bool {
         frame.is_object
-            && key::quoted(self.rest(at))
-                .is_some_and(|key| self.before_key(at, key, frame) == End::Certain)
+            && key::quoted(self.rest(at)).is_some_and(|key| {
+                let is_new = !frame.keys.contains(key.name);
+                (is_new && self.takes_any_key(frame))
+                    || self.before_key(at, key, frame) == End::Certain
+            })
     }
 }
 
@@ -278,11 +471,13 @@ const MAX_LITERAL: usize = "False".len();
 /// Whether a value can start with this character. A literal may be broken off at the end of the
 /// text.
 pub(super) fn starts_value(next: char, rest: &str) -> bool {
-    matches!(next, '"' | '\'' | '{' | '[' | '-' | '0'..='9' | '“' | '`')
-        || ["true", "false", "null", "True", "False", "None"]
-            .iter()
-            .any(|word| {
-                rest.starts_with(word)
-                    || (rest.len() <= MAX_LITERAL && !rest.is_empty() && word.starts_with(rest))
-            })
+    matches!(
+        next,
+        '"' | '\'' | '{' | '[' | '｛' | '［' | '-' | '0'..='9' | '“' | '`'
+    ) || ["true", "false", "null", "True", "False", "None"]
+        .iter()
+        .any(|word| {
+            rest.starts_with(word)
+                || (rest.len() <= MAX_LITERAL && !rest.is_empty() && word.starts_with(rest))
+        })
 }

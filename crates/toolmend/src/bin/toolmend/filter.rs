@@ -1,154 +1,256 @@
 //! Lines in, answers out: in order, on all cores, in bounded memory.
 //!
-//! A reader thread cuts the input into batches and never waits for a batch to fill while it has
-//! lines and none follows at once: a dialogue gets each answer before its next line.
+//! One thread reads, some answer, the caller's writes. The reader puts every batch of lines into
+//! two queues: one that the answering threads share, and one in which the writer finds the batches
+//! in order, each with the place where its answers will arrive. What is between reader and writer
+//! is paid for from one budget of bytes; when it is spent, the reader waits.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
-use std::time::Duration;
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use rayon::prelude::*;
-use toolmend::protocol::Answer;
+use toolmend::protocol::{Answer, refuse};
 
-/// Most lines of a batch.
-const BATCH_LINES: usize = 4096;
-/// Most bytes of a batch, but at least one line.
-const BATCH_BYTES: usize = 8 << 20;
-/// Lines that the reader may be ahead.
-const AHEAD: usize = 1024;
+use crate::lines::{Line, Lines};
 
-/// What the reader thread sends.
-type Line = io::Result<Vec<u8>>;
+/// What the lines between reader and writer may take together, in bytes. One batch may always be
+/// there, however large.
+const IN_FLIGHT_BYTES: usize = 64 << 20;
+/// What a line costs beside its bytes.
+const LINE_BYTES: usize = 256;
+/// Stack of an answering thread: validators recurse, though not deeper than the limit on nesting.
+const STACK_BYTES: usize = 16 << 20;
 
-/// Answers every line of the files; false if a line could not be answered.
-pub(crate) fn run(files: &[PathBuf], answer: impl Fn(&str) -> Answer + Sync) -> io::Result<bool> {
-    let (sender, lines) = sync_channel(AHEAD);
-    let inputs = open_all(files)?;
-    // The thread ends with the input, or when nobody receives any more. It is not joined: it may
-    // wait for a line that never comes.
-    std::thread::spawn(move || read_lines(inputs, &sender));
-    let progress = progress_bar();
-    let mut out = io::stdout().lock();
-    let mut all_answered = true;
-    while let Some(batch) = next_batch(&lines)? {
-        let answers: Vec<Answer> = batch
-            .par_iter()
-            .map(|line| answer_line(line, &answer))
-            .collect();
-        progress.inc(answers.len() as u64);
-        all_answered &= !answers.iter().any(|answer| answer.is_error);
-        if !write_answers(&mut out, &answers)? {
-            break;
+/// How lines are answered.
+pub(crate) type AnswerLine = dyn Fn(&str) -> Answer + Send + Sync;
+
+/// An input with the name that its errors bear.
+pub(crate) type Input = (String, Box<dyn Read + Send>);
+
+/// Bounds of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// How many threads answer.
+    pub(crate) threads: usize,
+    /// The longest line, in bytes.
+    pub(crate) line_bytes: usize,
+}
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) lines: u64,
+    /// Lines that could not be answered.
+    pub(crate) bad: u64,
+}
+
+/// Lines to answer, and where their answers go.
+struct Batch {
+    lines: Vec<Line>,
+    answers: Sender<Answers>,
+    permit: Permit,
+}
+
+/// The answers of a batch, each with its line break.
+struct Answers {
+    text: String,
+    count: Count,
+    /// Given back when the answers are written.
+    _permit: Permit,
+}
+
+/// Answers every line of the inputs on `out`, and tells `progress` how many were written. Ends
+/// early, without an error, when nobody reads `out` any more.
+pub(crate) fn run(
+    inputs: Vec<Input>,
+    out: &mut impl Write,
+    answer: &Arc<AnswerLine>,
+    bounds: Bounds,
+    progress: impl Fn(u64),
+) -> io::Result<Count> {
+    let (batches, shared) = channel();
+    let (places, in_order) = channel();
+    let shared = Arc::new(Mutex::new(shared));
+    // No thread is joined: the reader may wait for a line that never comes.
+    for _ in 0..bounds.threads.max(1) {
+        let (shared, answer) = (Arc::clone(&shared), Arc::clone(answer));
+        thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn(move || answer_batches(&shared, &*answer, bounds.line_bytes))?;
+    }
+    thread::Builder::new()
+        .spawn(move || read_inputs(inputs, bounds.line_bytes, &batches, &places))?;
+    write_in_order(&in_order, out, progress)
+}
+
+fn write_in_order(
+    in_order: &Receiver<io::Result<Receiver<Answers>>>,
+    out: &mut impl Write,
+    progress: impl Fn(u64),
+) -> io::Result<Count> {
+    let mut total = Count::default();
+    for place in in_order {
+        let lost = |_| io::Error::other("an answering thread died");
+        let answers = place?.recv().map_err(lost)?;
+        match out
+            .write_all(answers.text.as_bytes())
+            .and_then(|()| out.flush())
+        {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
+            Err(error) => return Err(error),
         }
+        total.lines += answers.count.lines;
+        total.bad += answers.count.bad;
+        progress(answers.count.lines);
     }
-    progress.finish_and_clear();
-    Ok(all_answered)
+    Ok(total)
 }
 
-/// Opens every input before the first line is read, so that a bad name is told at once.
-fn open_all(files: &[PathBuf]) -> io::Result<Vec<Box<dyn BufRead + Send>>> {
-    if files.is_empty() {
-        return Ok(vec![Box::new(BufReader::new(io::stdin()))]);
-    }
-    files.iter().map(|path| open(path)).collect()
-}
+// ---- the reader ----
 
-fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(BufReader::new(io::stdin())));
-    }
-    let file = File::open(path)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
-    Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
-}
-
-fn read_lines(inputs: Vec<Box<dyn BufRead + Send>>, sender: &SyncSender<Line>) {
-    for mut input in inputs {
+fn read_inputs(
+    inputs: Vec<Input>,
+    line_bytes: usize,
+    batches: &Sender<Batch>,
+    places: &Sender<io::Result<Receiver<Answers>>>,
+) {
+    let budget = Arc::new(Budget::new(IN_FLIGHT_BYTES));
+    for (name, input) in inputs {
+        let mut lines = Lines::new(input, line_bytes);
         loop {
-            let mut line = Vec::new();
-            let sent = match input.read_until(b'\n', &mut line) {
-                Ok(0) => break,
-                Ok(_) => sender.send(Ok(line)),
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => sender.send(Err(error)),
+            let lines = match lines.next_batch() {
+                Ok(Some(lines)) => lines,
+                Ok(None) => break,
+                Err(error) => {
+                    let error = io::Error::new(error.kind(), format!("{name}: {error}"));
+                    // If nobody waits for it, nobody needs it.
+                    let _ = places.send(Err(error));
+                    return;
+                }
             };
-            if sent.is_err() {
+            let bytes = lines
+                .iter()
+                .map(|line| line.bytes().len() + LINE_BYTES)
+                .sum();
+            let permit = Budget::take(&budget, bytes);
+            let (answers, place) = channel();
+            let batch = Batch {
+                lines,
+                answers,
+                permit,
+            };
+            // The queues are closed when the run has ended.
+            if places.send(Ok(place)).is_err() || batches.send(batch).is_err() {
                 return;
             }
         }
     }
 }
 
-/// The next lines: at least one, and more as far as they are there already. Empty lines are none.
-fn next_batch(lines: &Receiver<Line>) -> io::Result<Option<Vec<Vec<u8>>>> {
-    let mut batch = Vec::new();
-    let mut bytes = 0;
-    while batch.len() < BATCH_LINES && bytes < BATCH_BYTES {
-        let received = if batch.is_empty() {
-            lines.recv().map_err(|_| TryRecvError::Disconnected)
-        } else {
-            // The reader needs a moment between two lines; a pipe that is full is never "empty".
-            lines
-                .recv_timeout(Duration::from_micros(200))
-                .map_err(|error| match error {
-                    RecvTimeoutError::Timeout => TryRecvError::Empty,
-                    RecvTimeoutError::Disconnected => TryRecvError::Disconnected,
-                })
+// ---- the answering threads ----
+
+fn answer_batches(shared: &Mutex<Receiver<Batch>>, answer: &AnswerLine, limit: usize) {
+    loop {
+        let next = locked(shared).recv();
+        let Ok(batch) = next else {
+            return;
         };
-        match received {
-            Ok(line) => {
-                let line = line?;
-                if !line.iter().all(u8::is_ascii_whitespace) {
-                    bytes += line.len();
-                    batch.push(line);
-                }
-            }
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+        let mut text = String::new();
+        let mut count = Count::default();
+        for line in &batch.lines {
+            let answer = answer_line(line, answer, limit);
+            count.lines += 1;
+            count.bad += u64::from(answer.is_error);
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{}", answer.line);
+        }
+        // A writer that is gone needs no answers.
+        let _ = batch.answers.send(Answers {
+            text,
+            count,
+            _permit: batch.permit,
+        });
+    }
+}
+
+fn answer_line(line: &Line, answer: &AnswerLine, limit: usize) -> Answer {
+    let text = String::from_utf8_lossy(line.bytes());
+    match (line, std::str::from_utf8(line.bytes())) {
+        (Line::TooLong(_), _) => refuse(
+            &text,
+            &format!(
+                "the line is longer than {limit} bytes: shorten it, or raise --max-line-bytes"
+            ),
+        ),
+        (Line::Whole(_), Err(error)) => refuse(
+            &text,
+            &format!("the line is not UTF-8 (byte {})", error.valid_up_to()),
+        ),
+        // A fault of ours in one line must not take the others with it.
+        (Line::Whole(_), Ok(text)) => catch_unwind(AssertUnwindSafe(|| answer(text)))
+            .unwrap_or_else(|_| refuse(text, "this line made toolmend fail: please report it")),
+    }
+}
+
+// ---- the budget ----
+
+/// Bytes that may be between reader and writer.
+#[derive(Debug)]
+struct Budget {
+    limit: usize,
+    taken: Mutex<usize>,
+    given_back: Condvar,
+}
+
+/// A part of the budget, given back on drop.
+#[derive(Debug)]
+struct Permit {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Budget {
+    fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            taken: Mutex::new(0),
+            given_back: Condvar::new(),
         }
     }
-    Ok((!batch.is_empty()).then_some(batch))
-}
 
-fn answer_line(line: &[u8], answer: &(impl Fn(&str) -> Answer + Sync)) -> Answer {
-    match std::str::from_utf8(line) {
-        Ok(line) => answer(line.trim_end_matches(['\n', '\r'])),
-        Err(error) => Answer {
-            line: format!(
-                "{{\"id\":null,\"error\":\"the line is not UTF-8 (byte {})\"}}",
-                error.valid_up_to()
-            ),
-            is_error: true,
-        },
-    }
-}
-
-/// Writes and flushes a batch; false if nobody reads any more.
-fn write_answers(out: &mut impl Write, answers: &[Answer]) -> io::Result<bool> {
-    let mut text = String::with_capacity(answers.iter().map(|answer| answer.line.len() + 1).sum());
-    for answer in answers {
-        text.push_str(&answer.line);
-        text.push('\n');
-    }
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(error),
+    /// Waits until `bytes` are there, or until all of it is: more than all is given then.
+    fn take(budget: &Arc<Self>, bytes: usize) -> Permit {
+        let bytes = bytes.min(budget.limit);
+        let mut taken = locked(&budget.taken);
+        while *taken > budget.limit - bytes {
+            taken = budget
+                .given_back
+                .wait(taken)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        *taken += bytes;
+        Permit {
+            budget: Arc::clone(budget),
+            bytes,
+        }
     }
 }
 
-/// A line of progress, where the user would not see the answers pass by.
-fn progress_bar() -> ProgressBar {
-    if !io::stderr().is_terminal() || io::stdout().is_terminal() {
-        return ProgressBar::hidden();
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *locked(&self.budget.taken) -= self.bytes;
+        self.budget.given_back.notify_one();
     }
-    let bar = ProgressBar::new_spinner();
-    if let Ok(style) =
-        ProgressStyle::with_template("{spinner} {human_pos} lines, {per_sec}, {elapsed}")
-    {
-        bar.set_style(style);
-    }
-    bar
 }
+
+/// What is locked here stays whole even if a thread dies.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,9 +6,13 @@
     reason = "the command talks to its user"
 )]
 
+mod audit;
 mod cli;
 mod filter;
+mod interrupt;
+mod lines;
 mod policy;
+mod progress;
 
 use std::process::ExitCode;
 

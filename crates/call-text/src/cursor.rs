@@ -1,0 +1,155 @@
+//! Looking at a text that may still grow.
+//!
+//! Whatever a reader decides on a beginning of a text, it would decide on the whole text: where the
+//! answer depends on what has not arrived, it says [`Stop::More`].
+
+/// Why a reader stops without a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// More text is needed.
+    More,
+    /// It is not there.
+    Not,
+}
+
+/// A result, or why there is none.
+pub(crate) type Look<T> = Result<T, Stop>;
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) at: usize,
+    /// Whether the text is whole.
+    pub(crate) is_end: bool,
+}
+
+impl<'t> Cursor<'t> {
+    pub(crate) fn new(text: &'t str, is_end: bool) -> Self {
+        Self {
+            text,
+            at: 0,
+            is_end,
+        }
+    }
+
+    /// What follows.
+    pub(crate) fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// The text from `start` to here.
+    pub(crate) fn since(&self, start: usize) -> &'t str {
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// More text is needed, unless there is none.
+    pub(crate) fn more<T>(&self) -> Look<T> {
+        Err(if self.is_end { Stop::Not } else { Stop::More })
+    }
+
+    /// The next character; [`Stop::Not`] at the end of the text.
+    pub(crate) fn peek(&self) -> Look<char> {
+        self.rest().chars().next().map_or_else(|| self.more(), Ok)
+    }
+
+    /// The next byte, 0 at the end of the text.
+    pub(crate) fn peek_or_end(&self) -> Look<u8> {
+        match self.rest().bytes().next() {
+            Some(byte) => Ok(byte),
+            None if self.is_end => Ok(0),
+            None => Err(Stop::More),
+        }
+    }
+
+    pub(crate) fn skip_space(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    /// Whether `word` comes next.
+    pub(crate) fn sees(&self, word: &str) -> Look<bool> {
+        let rest = self.rest();
+        if rest.starts_with(word) {
+            Ok(true)
+        } else if !self.is_end && word.starts_with(rest) {
+            Err(Stop::More)
+        } else {
+            Ok(false)
+        }
+    }
+
+    /// Steps over `word` if it comes next.
+    pub(crate) fn eat(&mut self, word: &str) -> Look<bool> {
+        let sees = self.sees(word)?;
+        if sees {
+            self.at += word.len();
+        }
+        Ok(sees)
+    }
+
+    /// The longest of the words that comes next.
+    pub(crate) fn sees_any(&self, words: &[&'static str]) -> Look<Option<&'static str>> {
+        let mut best: Option<&'static str> = None;
+        for word in words {
+            if self.sees(word)? && best.is_none_or(|known| known.len() < word.len()) {
+                best = Some(word);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Steps over the longest of the words that comes next.
+    pub(crate) fn eat_any(&mut self, words: &[&'static str]) -> Look<bool> {
+        let found = self.sees_any(words)?;
+        self.at += found.map_or(0, str::len);
+        Ok(found.is_some())
+    }
+
+    /// Steps over `word`, which must come next.
+    pub(crate) fn need(&mut self, word: &str) -> Look<()> {
+        if self.eat(word)? {
+            Ok(())
+        } else {
+            Err(Stop::Not)
+        }
+    }
+
+    /// The text before the next `needle`, which must stand within `limit` bytes; steps over both.
+    pub(crate) fn up_to(&mut self, needle: &str, limit: usize) -> Look<&'t str> {
+        let rest = self.rest();
+        let window = rest
+            .get(..floor(rest, limit + needle.len()))
+            .unwrap_or(rest);
+        match window.find(needle) {
+            Some(at) => {
+                self.at += at + needle.len();
+                Ok(rest.get(..at).unwrap_or_default())
+            }
+            None if window.len() < rest.len() || rest.len() > limit + needle.len() => {
+                Err(Stop::Not)
+            }
+            None => self.more(),
+        }
+    }
+}
+
+/// The largest character boundary of `text` that is not behind `at`.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The longest end of `text` that is a beginning of one of `words`, in bytes.
+pub(crate) fn open_end(text: &str, words: &[&str]) -> usize {
+    let longest = words.iter().map(|word| word.len()).max().unwrap_or(0);
+    let from = floor(text, text.len().saturating_sub(longest));
+    let tail = text.get(from..).unwrap_or_default();
+    tail.char_indices()
+        .map(|(at, _)| tail.get(at..).unwrap_or_default())
+        .find(|end| words.iter().any(|word| word.starts_with(end)))
+        .map_or(0, str::len)
+}

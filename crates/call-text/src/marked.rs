@@ -1,0 +1,360 @@
+//! Calls whose values say themselves what they are: Gemma's and Kimi K3's.
+
+use crate::cursor::{Cursor, Look, Stop};
+use crate::literal;
+use crate::printed::{Ending, ObjectWriter, Printed, push_string, string};
+use crate::tools::{Context, MAX_NAME};
+use crate::typing::Place;
+use crate::values::{self, Style};
+
+/// Marks around a text that is taken as it is.
+const TEXT_MARKS: &[&str] = &["<|\"|>", "<escape>"];
+/// Deeper nesting is not read.
+const MAX_DEPTH: usize = 100;
+
+/// `call:f{k:<|"|>text<|"|>,n:42}`; reads one call and steps over it.
+pub(crate) fn read_gemma(
+    cursor: &mut Cursor<'_>,
+    close: &[&'static str],
+    context: Context<'_>,
+) -> Look<Vec<Printed>> {
+    cursor.eat("call")?;
+    cursor.need(":")?;
+    let name = cursor.up_to("{", MAX_NAME)?.trim();
+    if !context.knows(name) {
+        return Err(Stop::Not);
+    }
+    cursor.at -= 1;
+    let mut writer = Marked {
+        cursor: *cursor,
+        close,
+        out: String::new(),
+        open: Vec::new(),
+    };
+    let ending = writer.run()?;
+    cursor.at = writer.cursor.at;
+    Ok(vec![Printed::new(name, writer.out).ending(ending)])
+}
+
+struct Marked<'t, 'f> {
+    cursor: Cursor<'t>,
+    close: &'f [&'static str],
+    out: String,
+    /// The closing brackets of what is open.
+    open: Vec<char>,
+}
+
+impl Marked<'_, '_> {
+    fn run(&mut self) -> Look<Ending> {
+        loop {
+            self.cursor.skip_space();
+            if self.cursor.rest().is_empty() && self.cursor.is_end {
+                return Ok(Ending::Cut);
+            }
+            let c = self.cursor.peek()?;
+            match c {
+                '{' | '[' if self.open.len() < MAX_DEPTH => {
+                    self.cursor.at += 1;
+                    self.out.push(c);
+                    self.open.push(if c == '{' { '}' } else { ']' });
+                    if c == '[' {
+                        continue;
+                    }
+                }
+                '}' | ']' => {
+                    self.cursor.at += 1;
+                    if self.open.pop() != Some(c) {
+                        return Err(Stop::Not);
+                    }
+                    self.drop_comma();
+                    self.out.push(c);
+                    if self.open.is_empty() {
+                        return Ok(Ending::Own);
+                    }
+                }
+                ',' => {
+                    self.cursor.at += 1;
+                    self.out.push(',');
+                }
+                _ if self.cursor.sees_any(self.close)?.is_some() => {
+                    // The closing brackets are missing.
+                    return Ok(Ending::Closed);
+                }
+                _ => {
+                    if !self.value()? {
+                        return Ok(Ending::Cut);
+                    }
+                    continue;
+                }
+            }
+            if self.open.last() == Some(&'}') && matches!(c, '{' | ',') && !self.key()? {
+                return Ok(Ending::Cut);
+            }
+        }
+    }
+
+    fn drop_comma(&mut self) {
+        let length = self.out.trim_end().trim_end_matches(',').len();
+        if self.out.ends_with(',') {
+            self.out.truncate(length);
+        }
+    }
+
+    /// A key and its colon; `false`: the text ended inside.
+    fn key(&mut self) -> Look<bool> {
+        self.cursor.skip_space();
+        if matches!(self.cursor.peek_or_end()?, b'}' | b',') {
+            return Ok(true);
+        }
+        for mark in TEXT_MARKS {
+            if self.cursor.eat(mark)? {
+                let Ok(key) = self.cursor.up_to(mark, MAX_NAME) else {
+                    return self.cut();
+                };
+                push_string(&mut self.out, key);
+                self.cursor.skip_space();
+                self.cursor.need(":")?;
+                self.out.push(':');
+                return Ok(true);
+            }
+        }
+        match self.cursor.up_to(":", MAX_NAME) {
+            Ok(key) if !key.contains(['{', '}', '\n']) => {
+                push_string(&mut self.out, key.trim().trim_matches(['"', '\'']));
+                self.out.push(':');
+                Ok(true)
+            }
+            Ok(_) => Err(Stop::Not),
+            Err(Stop::Not) if self.cursor.rest().len() <= MAX_NAME => self.cut(),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn cut(&mut self) -> Look<bool> {
+        self.cursor.more().or_else(|stop| match stop {
+            Stop::More => Err(Stop::More),
+            Stop::Not => {
+                self.cursor.at = self.cursor.text.len();
+                Ok(false)
+            }
+        })
+    }
+
+    /// A value; `false`: the text ended inside.
+    fn value(&mut self) -> Look<bool> {
+        for mark in TEXT_MARKS {
+            if self.cursor.eat(mark)? {
+                let rest = self.cursor.rest();
+                let Some(end) = rest.find(mark) else {
+                    self.out.push('"');
+                    return self.cut();
+                };
+                push_string(&mut self.out, rest.get(..end).unwrap_or_default());
+                self.cursor.at += end + mark.len();
+                return Ok(true);
+            }
+        }
+        if matches!(self.cursor.peek()?, '"' | '\'') {
+            return self.quoted();
+        }
+        let rest = self.cursor.rest();
+        let Some(end) = rest.find([',', '}', ']', '\n']) else {
+            return self.cut();
+        };
+        let raw = rest.get(..end).unwrap_or_default().trim();
+        self.cursor.at += end;
+        match raw {
+            "True" => self.out.push_str("true"),
+            "False" => self.out.push_str("false"),
+            "None" => self.out.push_str("null"),
+            raw if literal::is_strict_json(raw) => self.out.push_str(raw),
+            raw => push_string(&mut self.out, raw),
+        }
+        Ok(true)
+    }
+
+    /// A string in ordinary quotes: read as the only item of a list, which ends it.
+    fn quoted(&mut self) -> Look<bool> {
+        let rest = self.cursor.rest();
+        let quote = rest.chars().next().unwrap_or('"');
+        let inside = rest.get(1..).unwrap_or_default();
+        let mut escaped = false;
+        let mut end = None;
+        for (at, c) in inside.char_indices() {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                c if c == quote => {
+                    let after = inside.get(at + 1..).unwrap_or_default().trim_start();
+                    if after.is_empty() && !self.cursor.is_end {
+                        return Err(Stop::More);
+                    }
+                    if after.is_empty() || after.starts_with([',', '}', ']']) {
+                        end = Some(at);
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let Some(end) = end else {
+            self.out.push('"');
+            return self.cut();
+        };
+        literal::push_json_string(&mut self.out, rest.get(..end + 2).unwrap_or_default());
+        self.cursor.at += end + 2;
+        Ok(true)
+    }
+}
+
+/// `<|open|>call tool="f" index="1"<|sep|>…`; reads one call and steps over it.
+pub(crate) fn read_kimi(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
+    let head = tag(cursor, true, "call")?;
+    let name = attribute(head, "tool").ok_or(Stop::Not)?;
+    if !context.knows(&name) {
+        return Err(Stop::Not);
+    }
+    let place = Place::arguments(context.schema(&name));
+    let mut writer = ObjectWriter::new();
+    loop {
+        cursor.skip_space();
+        if cursor.rest().is_empty() && cursor.is_end {
+            return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]);
+        }
+        let mut ahead = *cursor;
+        match tag(&mut ahead, false, "call") {
+            Ok(_) => {
+                *cursor = ahead;
+                return Ok(vec![
+                    Printed::new(name, writer.close()).ending(Ending::Closed),
+                ]);
+            }
+            Err(Stop::More) => return Err(Stop::More),
+            Err(Stop::Not) => {}
+        }
+        let head = tag(cursor, true, "argument")?;
+        let key = attribute(head, "key").ok_or(Stop::Not)?;
+        let kind = attribute(head, "type").unwrap_or_default();
+        let start = cursor.at;
+        let raw = loop {
+            let rest = cursor.rest();
+            let Some(next) = rest.find("<|close|>") else {
+                if !cursor.is_end {
+                    return Err(Stop::More);
+                }
+                cursor.at = cursor.text.len();
+                return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]);
+            };
+            cursor.at += next;
+            let raw = cursor.since(start);
+            match tag(cursor, false, "argument") {
+                Ok(_) => break raw,
+                Err(Stop::More) => return Err(Stop::More),
+                Err(Stop::Not) => cursor.at += 1,
+            }
+        };
+        let json = match kind.as_str() {
+            "string" => string(raw),
+            "" => place.property(&key).json(raw),
+            _ if literal::is_strict_json(raw.trim()) => raw.trim().to_owned(),
+            _ => place.property(&key).json(raw),
+        };
+        writer.member(&key, &json);
+    }
+}
+
+/// Steps over `<|open|>WORD …<|sep|>` or `<|close|>WORD<|sep|>`; the attributes in it.
+fn tag<'t>(cursor: &mut Cursor<'t>, opens: bool, word: &str) -> Look<&'t str> {
+    let mut ahead = *cursor;
+    ahead.need(if opens { "<|open|>" } else { "<|close|>" })?;
+    ahead.skip_space();
+    ahead.need(word)?;
+    let attributes = ahead.up_to("<|sep|>", 512)?;
+    if attributes.contains("<|") {
+        return Err(Stop::Not);
+    }
+    *cursor = ahead;
+    Ok(attributes)
+}
+
+fn attribute(attributes: &str, key: &str) -> Option<String> {
+    let (_, after) = attributes.split_once(&format!(" {key}=\""))?;
+    let value = after.split('"').next()?;
+    Some(
+        value
+            .replace("&quot;", "\"")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&"),
+    )
+}
+
+/// `<f><k>v</k></f>`: the tool's name is the tag, and so is each parameter's.
+pub(crate) fn read_tool_tag(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
+    cursor.need("<")?;
+    let name = cursor.up_to(">", MAX_NAME)?;
+    if !context.declares(name) {
+        return Err(Stop::Not);
+    }
+    let close = format!("</{name}>");
+    let parameters = context.parameters(name);
+    let place = Place::arguments(context.schema(name));
+    let mut writer = ObjectWriter::new();
+    loop {
+        cursor.skip_space();
+        if cursor.eat(&close)? {
+            return Ok(vec![
+                Printed::new(name, writer.close()).ending(Ending::Closed),
+            ]);
+        }
+        if cursor.peek()? == '{' {
+            let start = cursor.at;
+            values::read(cursor, Style { bare_words: false }).map_err(|broken| match broken {
+                values::Broken::More => Stop::More,
+                _ => Stop::Not,
+            })?;
+            let arguments = cursor.since(start).to_owned();
+            cursor.skip_space();
+            cursor.need(&close)?;
+            return Ok(vec![Printed::new(name, arguments).ending(Ending::Closed)]);
+        }
+        cursor.need("<")?;
+        let key = cursor.up_to(">", MAX_NAME)?;
+        if !parameters.contains(&key) {
+            return Err(Stop::Not);
+        }
+        let end = format!("</{key}>");
+        let start = cursor.at;
+        // The last closing tag that a parameter or the end of the call follows.
+        let raw = loop {
+            let Some(next) = cursor.rest().find(&end) else {
+                return cursor.more();
+            };
+            cursor.at += next;
+            let raw = cursor.since(start);
+            cursor.at += end.len();
+            let mut ahead = *cursor;
+            ahead.skip_space();
+            let follows = ahead.sees(&close)?
+                || ahead.eat("<")?
+                    && parameters.iter().any(|key| {
+                        ahead
+                            .rest()
+                            .strip_prefix(key)
+                            .is_some_and(|rest| rest.starts_with('>'))
+                    });
+            if follows {
+                break raw;
+            }
+            if ahead.rest().len() <= MAX_NAME && !ahead.is_end {
+                return Err(Stop::More);
+            }
+        };
+        writer.member(
+            key,
+            &place
+                .property(key)
+                .json(crate::tags::without_added_breaks(raw)),
+        );
+    }
+}

@@ -1,0 +1,213 @@
+//! Calls as a name and pairs of key and value: `f<arg_key>k</arg_key><arg_value>v</arg_value>`.
+
+use crate::cursor::{Cursor, Look, Stop};
+use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
+use crate::tools::{Context, MAX_NAME};
+use crate::typing::Place;
+
+/// The spelling of the tags.
+#[derive(Debug)]
+pub(crate) struct Tags {
+    pub(crate) key: [&'static str; 2],
+    pub(crate) value: [&'static str; 2],
+    /// What may stand between name and pairs.
+    pub(crate) separators: &'static [&'static str],
+    /// What tells a value's type, if the syntax does.
+    pub(crate) kind: Option<[&'static str; 2]>,
+}
+
+pub(crate) static GLM: Tags = Tags {
+    key: ["<arg_key>", "</arg_key>"],
+    value: ["<arg_value>", "</arg_value>"],
+    separators: &["<tool_sep>", "\\n"],
+    kind: None,
+};
+
+pub(crate) static IFM: Tags = Tags {
+    key: ["<ifm|arg_key>", "</ifm|arg_key>"],
+    value: ["<ifm|arg_value>", "</ifm|arg_value>"],
+    separators: &[],
+    kind: Some(["<ifm|arg_type>", "</ifm|arg_type>"]),
+};
+
+/// Reads one call and steps over it.
+pub(crate) fn read(
+    cursor: &mut Cursor<'_>,
+    tags: &'static Tags,
+    open: &[&'static str],
+    close: &[&'static str],
+    context: Context<'_>,
+) -> Look<Vec<Printed>> {
+    let name = name(cursor)?;
+    if !context.knows(&name) {
+        return Err(Stop::Not);
+    }
+    let place = Place::arguments(context.schema(&name));
+    let mut writer = ObjectWriter::new();
+    let mut count = 0;
+    loop {
+        cursor.skip_space();
+        while cursor.eat_any(tags.separators)? {
+            cursor.skip_space();
+        }
+        if cursor.rest().is_empty() {
+            cursor.more::<()>().or_else(|stop| match stop {
+                Stop::More => Err(Stop::More),
+                Stop::Not => Ok(()),
+            })?;
+            return match count {
+                0 => Err(Stop::Not),
+                _ => Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
+            };
+        }
+        if cursor.sees_any(close)?.is_some() {
+            return Ok(vec![
+                Printed::new(name, writer.close()).ending(Ending::Closed),
+            ]);
+        }
+        let Some(key) = key(cursor, tags, open)? else {
+            return match count {
+                0 => Err(Stop::Not),
+                _ => Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
+            };
+        };
+        if let Some([opening, closing]) = tags.kind {
+            cursor.skip_space();
+            if cursor.eat(opening)? {
+                cursor.up_to(closing, MAX_NAME)?;
+            }
+        }
+        cursor.skip_space();
+        while cursor.eat("\\n")? {
+            cursor.skip_space();
+        }
+        let raw = if cursor.eat(tags.value[0])? {
+            value(cursor, tags, open, close)?
+        } else {
+            None
+        };
+        let Some(raw) = raw else {
+            cursor.at = cursor.text.len();
+            return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]);
+        };
+        writer.member(&key, &place.property(&key).json(&raw));
+        count += 1;
+    }
+}
+
+/// The name: up to a tag, a line's end, or a written `\n`.
+fn name(cursor: &mut Cursor<'_>) -> Look<String> {
+    let rest = cursor.rest();
+    let end = rest
+        .char_indices()
+        .find(|(at, c)| {
+            matches!(c, '<' | '\n' | '{' | '(' | '[')
+                || *c == '\\'
+                    && rest
+                        .get(at + 1..)
+                        .is_some_and(|after| after.starts_with('n'))
+        })
+        .map(|(at, _)| at);
+    match end {
+        Some(end) if end <= MAX_NAME => {
+            cursor.at += end;
+            Ok(clean_name(rest.get(..end).unwrap_or_default()).into_owned())
+        }
+        None if rest.len() <= MAX_NAME => cursor.more(),
+        _ => Err(Stop::Not),
+    }
+}
+
+/// The key; its opening tag may be another opening one. `None`: there is no key.
+fn key(cursor: &mut Cursor<'_>, tags: &Tags, open: &[&'static str]) -> Look<Option<String>> {
+    let mut ahead = *cursor;
+    if !ahead.eat(tags.key[0])? {
+        ahead.eat_any(open)?;
+    }
+    let rest = ahead.rest();
+    let length = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ')));
+    let Some(length) = length else {
+        return if rest.len() > MAX_NAME {
+            Ok(None)
+        } else {
+            ahead.more()
+        };
+    };
+    let key = rest.get(..length).unwrap_or_default().trim().to_owned();
+    ahead.at += length;
+    // The closing tag may be missing where the value begins.
+    let closed = ahead.eat(tags.key[1])?;
+    if key.is_empty() || !closed && !ahead.sees(tags.value[0])? {
+        return Ok(None);
+    }
+    *cursor = ahead;
+    Ok(Some(key))
+}
+
+/// The value; closing tags inside it are content unless what can only follow a value follows.
+/// `None`: the text ended inside.
+fn value(
+    cursor: &mut Cursor<'_>,
+    tags: &Tags,
+    open: &[&'static str],
+    close: &[&'static str],
+) -> Look<Option<String>> {
+    let rest = cursor.rest();
+    let start = cursor.at;
+    let mut fallback = None;
+    for (at, _) in rest.match_indices('<') {
+        let mut here = *cursor;
+        here.at += at;
+        let end = here.at;
+        if here.eat(tags.value[1])? {
+            let mut ahead = here;
+            ahead.skip_space();
+            let ends = ahead.rest().is_empty()
+                || ahead.sees(tags.key[0])?
+                || ahead.sees_any(close)?.is_some()
+                || ahead.sees_any(open)?.is_some()
+                || ahead.sees("\\n")?;
+            if ends {
+                if ahead.rest().is_empty() && !ahead.is_end {
+                    return Err(Stop::More);
+                }
+                let raw = cursor.text.get(start..end).unwrap_or_default().to_owned();
+                *cursor = here;
+                return Ok(Some(raw));
+            }
+        } else if here.eat_any(close)? {
+            let mut ahead = here;
+            ahead.skip_space();
+            while ahead.eat_any(close)? {
+                ahead.skip_space();
+            }
+            if ahead.rest().is_empty() && !ahead.is_end {
+                return Err(Stop::More);
+            }
+            if ahead.rest().is_empty() || ahead.sees_any(open)?.is_some() {
+                let raw = cursor
+                    .text
+                    .get(start..end)
+                    .unwrap_or_default()
+                    .trim_end()
+                    .to_owned();
+                cursor.at = end;
+                return Ok(Some(raw));
+            }
+            fallback = fallback.or(Some(end));
+        }
+    }
+    if !cursor.is_end {
+        return Err(Stop::More);
+    }
+    Ok(fallback.map(|end| {
+        let raw = cursor
+            .text
+            .get(start..end)
+            .unwrap_or_default()
+            .trim_end()
+            .to_owned();
+        cursor.at = end;
+        raw
+    }))
+}

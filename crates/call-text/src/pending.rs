@@ -1,0 +1,170 @@
+//! What came out of the walk, until it is certain.
+//!
+//! A call may have to end the text, or turn out to be part of reasoning whose beginning the
+//! server cut off. Until that is known, it and everything behind it waits.
+
+use repair_core::RawCall;
+
+use crate::reader::Part;
+
+/// How much text may wait behind a call that could still turn out to be reasoning, in bytes.
+const MAX_WAITING: usize = 64 * 1024;
+
+/// What a call still depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Condition {
+    /// Nothing but white space and special tokens may follow.
+    pub(crate) must_end: bool,
+    /// No orphaned end of reasoning may follow.
+    pub(crate) may_be_reasoning: bool,
+}
+
+impl Condition {
+    fn is_settled(self) -> bool {
+        !self.must_end && !self.may_be_reasoning
+    }
+}
+
+#[derive(Debug)]
+enum Item {
+    Text(String),
+    Call {
+        call: Box<RawCall<'static>>,
+        /// The text that was taken out for this call; empty for all but the first of a list.
+        source: String,
+        condition: Condition,
+    },
+}
+
+/// The queue.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    items: Vec<Item>,
+    waiting: usize,
+}
+
+impl Pending {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    pub(crate) fn push_call(
+        &mut self,
+        call: RawCall<'static>,
+        source: &str,
+        condition: Condition,
+        out: &mut dyn FnMut(Part<'_>),
+    ) {
+        if self.items.is_empty() && condition.is_settled() {
+            out(Part::Call(call));
+            return;
+        }
+        self.waiting += source.len();
+        self.items.push(Item::Call {
+            call: Box::new(call),
+            source: source.to_owned(),
+            condition,
+        });
+    }
+
+    pub(crate) fn push_text(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
+        if text.is_empty() {
+            return;
+        }
+        if self.items.is_empty() {
+            out(Part::Text(text));
+            return;
+        }
+        self.waiting += text.len();
+        match self.items.last_mut() {
+            Some(Item::Text(known)) => known.push_str(text),
+            _ => self.items.push(Item::Text(text.to_owned())),
+        }
+        if self.waiting > MAX_WAITING {
+            self.settle(|condition| condition.may_be_reasoning = false);
+            self.release(out);
+        }
+    }
+
+    /// Closing markers behind the last call: they belong to it.
+    pub(crate) fn add_source(&mut self, text: &str) {
+        if let Some(Item::Call { source, .. }) = self.items.last_mut() {
+            source.push_str(text);
+            self.waiting += text.len();
+        }
+    }
+
+    /// Text that is not blank follows: calls that must end the text are none.
+    pub(crate) fn refuse_ending(&mut self, out: &mut dyn FnMut(Part<'_>)) {
+        self.refuse(|condition| condition.must_end);
+        self.release(out);
+    }
+
+    /// An orphaned end of reasoning follows: calls before it are none.
+    pub(crate) fn refuse_reasoning(&mut self, out: &mut dyn FnMut(Part<'_>)) {
+        self.refuse(|condition| condition.may_be_reasoning);
+        self.release(out);
+    }
+
+    /// Reasoning begins with its token: nothing before it was reasoning.
+    pub(crate) fn accept_outside(&mut self, out: &mut dyn FnMut(Part<'_>)) {
+        self.settle(|condition| condition.may_be_reasoning = false);
+        self.release(out);
+    }
+
+    /// The text has ended.
+    pub(crate) fn accept_all(&mut self, out: &mut dyn FnMut(Part<'_>)) {
+        self.settle(|condition| *condition = Condition::default());
+        self.release(out);
+    }
+
+    fn settle(&mut self, change: impl Fn(&mut Condition)) {
+        for item in &mut self.items {
+            if let Item::Call { condition, .. } = item {
+                change(condition);
+            }
+        }
+    }
+
+    fn refuse(&mut self, is_refused: impl Fn(&Condition) -> bool) {
+        for item in &mut self.items {
+            if let Item::Call {
+                source, condition, ..
+            } = item
+                && is_refused(condition)
+            {
+                *item = Item::Text(std::mem::take(source));
+            }
+        }
+    }
+
+    /// Lets out everything before the first call that is not settled.
+    fn release(&mut self, out: &mut dyn FnMut(Part<'_>)) {
+        let is_held =
+            |item: &Item| matches!(item, Item::Call { condition, .. } if !condition.is_settled());
+        let end = self
+            .items
+            .iter()
+            .position(is_held)
+            .unwrap_or(self.items.len());
+        for item in self.items.drain(..end) {
+            match item {
+                Item::Text(text) => {
+                    self.waiting -= text.len();
+                    if !text.is_empty() {
+                        out(Part::Text(&text));
+                    }
+                }
+                Item::Call { call, source, .. } => {
+                    self.waiting -= source.len();
+                    out(Part::Call(*call));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Calls in Python's syntax: `name(1, key='value')`.
+
+use crate::cursor::{Cursor, Look, Stop};
+use crate::literal;
+use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
+use crate::tools::Context;
+use crate::values::{self, Broken, Kind, Style, Values};
+
+/// Functions that print what their only argument gives.
+const PRINTING: &[&str] = &["print", "await", "return"];
+
+/// Reads a call, or a list of calls, and steps over it.
+pub(crate) fn read(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
+    let style = Style {
+        bare_words: context.is_expected(),
+    };
+    match values::read(cursor, style) {
+        Ok(values) => calls(&values, 0, context).ok_or(Stop::Not),
+        Err(Broken::More) => Err(Stop::More),
+        Err(Broken::Not) => Err(Stop::Not),
+        Err(Broken::Cut(values)) => {
+            let calls = cut_calls(&values, context);
+            if calls.is_empty() {
+                return Err(Stop::Not);
+            }
+            cursor.at = cursor.text.len();
+            Ok(calls)
+        }
+    }
+}
+
+/// Calls one after another, separated by commas, semicolons or lines.
+pub(crate) fn read_many(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
+    let mut all = read(cursor, context)?;
+    loop {
+        let mut ahead = *cursor;
+        ahead.skip_space();
+        while matches!(ahead.peek_or_end()?, b',' | b';') {
+            ahead.at += 1;
+            ahead.skip_space();
+        }
+        match read(&mut ahead, context) {
+            Ok(more) => all.extend(more),
+            Err(Stop::More) => return Err(Stop::More),
+            Err(Stop::Not) => return Ok(all),
+        }
+        *cursor = ahead;
+    }
+}
+
+/// The calls of a value that is a call or a list of calls; `None` if it is anything else.
+pub(crate) fn calls(
+    values: &Values<'_>,
+    root: usize,
+    context: Context<'_>,
+) -> Option<Vec<Printed>> {
+    let node = values.node(root)?;
+    match node.kind {
+        Kind::Call if PRINTING.contains(&values.name(root)) => {
+            let inner = values.children(root).next()?;
+            calls(values, inner, context)
+        }
+        Kind::Call => Some(vec![call(values, root, context)?]),
+        Kind::Array | Kind::Tuple => {
+            let calls: Option<Vec<Printed>> = values
+                .children(root)
+                .map(|child| match values.node(child)?.kind {
+                    Kind::Call => call(values, child, context),
+                    _ => None,
+                })
+                .collect();
+            calls.filter(|calls| !calls.is_empty())
+        }
+        _ => None,
+    }
+}
+
+/// The call at a node.
+pub(crate) fn call(values: &Values<'_>, at: usize, context: Context<'_>) -> Option<Printed> {
+    let name = clean_name(values.name(at));
+    if !context.knows(&name) {
+        return None;
+    }
+    let arguments = arguments(values, at, &name, context)?;
+    Some(Printed::new(name, arguments))
+}
+
+fn arguments(values: &Values<'_>, at: usize, name: &str, context: Context<'_>) -> Option<String> {
+    let children: Vec<usize> = values.children(at).collect();
+    if let [only] = children.as_slice()
+        && values.node(*only)?.kind == Kind::Object
+        && holds_arguments(values, *only, name, context)
+    {
+        return literal::to_json(values, *only);
+    }
+    let mut writer = ObjectWriter::new();
+    write_arguments(values, &children, name, context, &mut writer)?;
+    Some(writer.close())
+}
+
+/// Whether a dictionary holds the arguments themselves rather than one of them.
+fn holds_arguments(values: &Values<'_>, at: usize, name: &str, context: Context<'_>) -> bool {
+    let parameters = context.parameters(name);
+    let mut keys = values.children(at).step_by(2).peekable();
+    keys.peek().is_none()
+        || parameters.is_empty()
+        || keys.any(|key| parameters.contains(&literal::decode(values.source(key)).as_str()))
+}
+
+fn write_arguments(
+    values: &Values<'_>,
+    children: &[usize],
+    name: &str,
+    context: Context<'_>,
+    writer: &mut ObjectWriter,
+) -> Option<()> {
+    let is_keyword = |child: &usize| {
+        values
+            .node(*child)
+            .is_some_and(|node| node.kind == Kind::Keyword)
+    };
+    let given: Vec<_> = children
+        .iter()
+        .filter(|child| is_keyword(child))
+        .map(|child| clean_name(values.name(*child)))
+        .collect();
+    let mut free = context
+        .parameters(name)
+        .into_iter()
+        .filter(|parameter| !given.iter().any(|key| key == parameter));
+    for child in children {
+        if is_keyword(child) {
+            let key = clean_name(values.name(*child));
+            let value = values.children(*child).next()?;
+            // A variable of the same name, in an example of code.
+            if values.node(value)?.kind == Kind::Word && values.source(value) == key {
+                return None;
+            }
+            writer.member(&key, &literal::to_json(values, value)?);
+        } else {
+            let is_variable = values.node(*child)?.kind == Kind::Word
+                && values
+                    .source(*child)
+                    .starts_with(|c: char| c.is_alphabetic() || c == '_')
+                && !matches!(
+                    values.source(*child),
+                    "True" | "False" | "None" | "true" | "false" | "null"
+                );
+            if is_variable {
+                return None;
+            }
+            writer.member(free.next()?, &literal::to_json(values, *child)?);
+        }
+    }
+    Some(())
+}
+
+/// The calls of a text that ended inside one of them.
+fn cut_calls(values: &Values<'_>, context: Context<'_>) -> Vec<Printed> {
+    let mut calls = Vec::new();
+    let roots = match values.node(0).map(|node| node.kind) {
+        Some(Kind::Call) => vec![0],
+        // Of a list that is not closed, everything up to the end is inside.
+        Some(Kind::Array) => top_level(values),
+        _ => Vec::new(),
+    };
+    for at in roots {
+        let Some(node) = values.node(at) else { break };
+        let is_whole = node.end > node.start;
+        if node.kind != Kind::Call {
+            return Vec::new();
+        }
+        if is_whole {
+            match call(values, at, context) {
+                Some(call) => calls.push(call),
+                None => return Vec::new(),
+            }
+            continue;
+        }
+        let name = clean_name(values.name(at));
+        if !context.knows(&name) {
+            return Vec::new();
+        }
+        let mut writer = ObjectWriter::new();
+        let whole: Vec<usize> = open_children(values, at);
+        let _ = write_arguments(values, &whole, &name, context, &mut writer);
+        calls.push(Printed::new(name, writer.cut()).ending(Ending::Cut));
+    }
+    calls
+}
+
+/// The children of an open list: nodes that are not inside an earlier one.
+fn top_level(values: &Values<'_>) -> Vec<usize> {
+    let mut children = Vec::new();
+    let mut at = 1;
+    while let Some(node) = values.node(at) {
+        children.push(at);
+        if node.end <= node.start {
+            break;
+        }
+        at = node.after;
+    }
+    children
+}
+
+/// The whole arguments of an open call.
+fn open_children(values: &Values<'_>, call: usize) -> Vec<usize> {
+    let mut children = Vec::new();
+    let mut at = call + 1;
+    while let Some(node) = values.node(at).filter(|node| node.end > node.start) {
+        children.push(at);
+        at = node.after;
+    }
+    // The last one may go on behind the cut.
+    children.pop();
+    children
+}

@@ -1,0 +1,77 @@
+//! A stretch of calls: markers, one call after another, closing markers.
+
+use crate::cursor::{Cursor, Look, Stop};
+use crate::format::Format;
+use crate::named::eat_fence;
+use crate::printed::Printed;
+use crate::tools::Context;
+
+/// Calls that were read, and how many bytes they and their markers take.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) calls: Vec<Printed>,
+    pub(crate) length: usize,
+}
+
+/// What follows calls.
+#[derive(Debug)]
+pub(crate) enum Next {
+    Calls(Found),
+    /// No more calls; so many bytes of closing markers.
+    Over(usize),
+}
+
+/// Reads the first calls of a stretch, whose markers begin at the start of `text`.
+pub(crate) fn begin(
+    format: &Format,
+    text: &str,
+    is_end: bool,
+    context: Context<'_>,
+) -> Look<Found> {
+    let mut cursor = Cursor::new(text, is_end);
+    read(format, &mut cursor, context)
+}
+
+fn read(format: &Format, cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Found> {
+    while cursor.eat_any(format.open)? {
+        cursor.skip_space();
+    }
+    if eat_fence(cursor)? {
+        cursor.skip_space();
+    }
+    let calls = format.read(cursor, context)?;
+    Ok(Found {
+        calls,
+        length: cursor.at,
+    })
+}
+
+/// Goes on behind calls: closing markers and further calls.
+pub(crate) fn go_on(format: &Format, text: &str, is_end: bool, context: Context<'_>) -> Look<Next> {
+    let mut cursor = Cursor::new(text, is_end);
+    let mut closed = 0;
+    loop {
+        skip_between(&mut cursor)?;
+        if cursor.eat_any(format.close)? {
+            closed = cursor.at;
+        } else {
+            break;
+        }
+    }
+    match read(format, &mut cursor, context) {
+        Ok(found) => Ok(Next::Calls(found)),
+        Err(Stop::More) => Err(Stop::More),
+        Err(Stop::Not) => Ok(Next::Over(closed)),
+    }
+}
+
+/// White space, commas and semicolons.
+fn skip_between(cursor: &mut Cursor<'_>) -> Look<()> {
+    loop {
+        cursor.skip_space();
+        if !matches!(cursor.peek_or_end()?, b',' | b';') {
+            return Ok(());
+        }
+        cursor.at += 1;
+    }
+}

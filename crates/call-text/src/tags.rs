@@ -1,0 +1,622 @@
+//! Calls in tags: a name, and one tag for each parameter.
+//!
+//! `<function=f><parameter=k>v</parameter></function>`, `<invoke name="f"><parameter name="k">`,
+//! `<function name="f"><param name="k">`, with or without a prefix in the tags. One reader for all
+//! of them: what differs is spelling.
+
+use crate::cursor::{Cursor, Look, Stop, floor};
+use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
+use crate::tools::Context;
+use crate::typing::Place;
+use crate::values::{self, Style};
+
+/// Words of the tag around a call.
+const CALL_WORDS: &[&str] = &["function", "invoke"];
+/// Words of the tag around a parameter.
+const PARAMETER_WORDS: &[&str] = &["parameter", "param"];
+/// Words of tags around calls.
+const LIST_WORDS: &[&str] = &["function_calls", "tool_calls", "tool_call", "function_call"];
+/// Characters of the bars in tags such as `<｜DSML｜invoke>`.
+const BARS: &[char] = &['｜', '‖', '|', '│', '▁'];
+/// Longest tag, in bytes.
+const MAX_TAG: usize = 400;
+/// What stands before every tag of MiniMax M3.
+pub(crate) const ELEMENT_PREFIX: &str = "]<]minimax[>[";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Call,
+    Parameter,
+    List,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Tag<'t> {
+    role: Role,
+    is_closing: bool,
+    is_empty: bool,
+    /// The name in it, if it is there.
+    name: &'t str,
+    /// DSML's `string="true"`.
+    is_string: Option<bool>,
+    length: usize,
+}
+
+/// The tag at the cursor, without stepping over it. [`Stop::Not`]: no tag of these syntaxes.
+fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
+    let rest = cursor.rest();
+    let Some(inside) = rest.strip_prefix('<') else {
+        return if rest.is_empty() {
+            cursor.more()
+        } else {
+            Err(Stop::Not)
+        };
+    };
+    let word = inside.strip_prefix('/').unwrap_or(inside);
+    let is_closing = word.len() < inside.len();
+    let bare = without_prefix(word);
+    let found = [
+        (Role::List, LIST_WORDS),
+        (Role::Call, CALL_WORDS),
+        (Role::Parameter, PARAMETER_WORDS),
+    ]
+    .into_iter()
+    .flat_map(|(role, words)| words.iter().map(move |word| (role, *word)))
+    .filter(|(_, word)| bare.starts_with(word))
+    .max_by_key(|(_, word)| word.len());
+    let Some((role, word)) = found else {
+        let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
+        return if could_grow {
+            cursor.more()
+        } else {
+            Err(Stop::Not)
+        };
+    };
+    let after = bare.get(word.len()..).unwrap_or_default();
+    let window = after.get(..floor(after, MAX_TAG)).unwrap_or(after);
+    let Some(close) = tag_end(window) else {
+        return if window.len() < after.len() {
+            Err(Stop::Not)
+        } else {
+            cursor.more()
+        };
+    };
+    let attributes = after.get(..close).unwrap_or_default();
+    let is_empty = attributes.ends_with('/');
+    let attributes = attributes.trim_end_matches('/');
+    if !attributes.is_empty()
+        && !attributes.starts_with([' ', '=', 'Ġ', '\n', '\t', ':'])
+        && !attributes.starts_with("name")
+    {
+        return Err(Stop::Not);
+    }
+    Ok(Tag {
+        role,
+        is_closing,
+        is_empty,
+        name: name_in(attributes),
+        is_string: attribute(attributes, "string").map(|value| value == "true"),
+        length: rest.len() - after.len() + close + 1,
+    })
+}
+
+/// Where the `>` of a tag stands that is in no quotes.
+fn tag_end(text: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, c) in text.char_indices() {
+        match (c, quote) {
+            ('>', None) => return Some(at),
+            ('"' | '\'', None) => quote = Some(c),
+            ('<' | '\n', _) => return None,
+            (c, Some(open)) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    // A quote that never ends is none.
+    quote.and_then(|_| text.find('>'))
+}
+
+/// A tag's text without `antml:`, `｜DSML｜` and the like.
+fn without_prefix(text: &str) -> &str {
+    let barred = text.trim_start_matches(BARS);
+    if barred.len() < text.len() {
+        let word = barred.trim_start_matches(|c: char| c.is_ascii_uppercase());
+        let inner = word.trim_start_matches(BARS);
+        if inner.len() < word.len() {
+            return inner.trim_start_matches(' ');
+        }
+    }
+    let name = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    match name.strip_prefix(':') {
+        Some(inner) if name.len() < text.len() => inner,
+        _ => text,
+    }
+}
+
+/// `=f`, ` name="f"`, `Ġname='f'`, `name=f`.
+fn name_in(attributes: &str) -> &str {
+    if let Some(name) = attributes.strip_prefix('=') {
+        return name.trim().trim_matches(['"', '\'']);
+    }
+    attribute(attributes, "name").unwrap_or_default()
+}
+
+fn attribute<'t>(attributes: &'t str, key: &str) -> Option<&'t str> {
+    let (_, after) = attributes.split_once(key)?;
+    let value = after.trim_start().strip_prefix('=')?.trim_start();
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+    Some(match quote {
+        Some(quote) => value.get(1..)?.split(quote).next()?,
+        None => value.split_whitespace().next()?,
+    })
+}
+
+/// Reads one call and steps over it.
+pub(crate) fn read(
+    cursor: &mut Cursor<'_>,
+    close: &[&'static str],
+    context: Context<'_>,
+) -> Look<Vec<Printed>> {
+    let open = tag(cursor)?;
+    if open.role != Role::Call || open.is_closing || open.name.is_empty() {
+        return Err(Stop::Not);
+    }
+    let name = clean_name(open.name).into_owned();
+    if !context.knows(&name) {
+        return Err(Stop::Not);
+    }
+    cursor.at += open.length;
+    if open.is_empty {
+        return Ok(vec![Printed::new(name, "{}").ending(Ending::Closed)]);
+    }
+    let mut body = *cursor;
+    body.skip_space();
+    if body.peek_or_end()? == b'{' {
+        return json_body(cursor, body, name, close);
+    }
+    let place = Place::arguments(context.schema(&name));
+    let mut writer = ObjectWriter::new();
+    let mut seen: Vec<String> = Vec::new();
+    loop {
+        cursor.skip_space();
+        if cursor.rest().is_empty() {
+            return match cursor.more::<()>() {
+                Err(Stop::More) => Err(Stop::More),
+                _ => Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
+            };
+        }
+        if cursor.sees_any(close)?.is_some() {
+            return Ok(vec![
+                Printed::new(name, writer.close()).ending(Ending::Closed),
+            ]);
+        }
+        let next = match tag(cursor) {
+            Err(Stop::More) => return Err(Stop::More),
+            next => next.ok(),
+        };
+        match next {
+            Some(next) if next.role == Role::Call && next.is_closing => {
+                cursor.at += next.length;
+                return Ok(vec![
+                    Printed::new(name, writer.close()).ending(Ending::Closed),
+                ]);
+            }
+            Some(next) if next.role == Role::Parameter && !next.is_closing => {
+                let key = next.name.to_owned();
+                cursor.at += next.length;
+                let value = Value {
+                    key: &key,
+                    seen: &seen,
+                    close,
+                    place,
+                };
+                let Some(raw) = value.read(cursor)? else {
+                    cursor.at = cursor.text.len();
+                    return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]);
+                };
+                writer.member(&key, &typed(place.property(&key), &raw, next.is_string));
+                seen.push(key);
+            }
+            // A stray closing tag.
+            Some(next) if next.role == Role::Parameter => cursor.at += next.length,
+            Some(next) if next.role == Role::List || next.role == Role::Call => {
+                return Ok(vec![
+                    Printed::new(name, writer.close()).ending(Ending::Closed),
+                ]);
+            }
+            _ if seen.is_empty() => return Err(Stop::Not),
+            _ => return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
+        }
+    }
+}
+
+/// The JSON of a parameter's text.
+fn typed(place: Place<'_>, raw: &str, is_string: Option<bool>) -> String {
+    match is_string {
+        Some(true) => string(raw),
+        _ => place.json(raw),
+    }
+}
+
+/// `<function=f>{…}</function>`.
+fn json_body(
+    cursor: &mut Cursor<'_>,
+    mut body: Cursor<'_>,
+    name: String,
+    close: &[&'static str],
+) -> Look<Vec<Printed>> {
+    let start = body.at;
+    if values::read(&mut body, Style { bare_words: false }).is_ok() {
+        let arguments = body.since(start).to_owned();
+        let mut after = body;
+        after.skip_space();
+        match tag(&after) {
+            Ok(tag) if tag.role == Role::Call && tag.is_closing => after.at += tag.length,
+            Err(Stop::More) => return Err(Stop::More),
+            _ => after = body,
+        }
+        cursor.at = after.at;
+        return Ok(vec![Printed::new(name, arguments)]);
+    }
+    // Broken JSON ends at a closing tag.
+    let rest = body.rest();
+    for (at, _) in rest.match_indices('<') {
+        let mut here = body;
+        here.at += at;
+        let closes = match tag(&here) {
+            Ok(tag) => tag.is_closing && tag.role != Role::Parameter,
+            Err(Stop::More) => return Err(Stop::More),
+            Err(Stop::Not) => here.sees_any(close)?.is_some(),
+        };
+        if closes {
+            let arguments = here.since(start).trim_end().to_owned();
+            if let Ok(tag) = tag(&here)
+                && tag.role == Role::Call
+            {
+                here.at += tag.length;
+            }
+            cursor.at = here.at;
+            return Ok(vec![Printed::new(name, arguments).ending(Ending::Closed)]);
+        }
+    }
+    if !body.is_end {
+        return Err(Stop::More);
+    }
+    cursor.at = cursor.text.len();
+    Ok(vec![
+        Printed::new(name, rest.trim_end()).ending(Ending::Cut),
+    ])
+}
+
+/// A parameter's value being read.
+struct Value<'v, 's> {
+    key: &'v str,
+    seen: &'v [String],
+    close: &'v [&'static str],
+    place: Place<'s>,
+}
+
+impl Value<'_, '_> {
+    /// The text of the value, without the line breaks that the syntax adds; steps over its end.
+    /// `None`: the text ended inside.
+    fn read(&self, cursor: &mut Cursor<'_>) -> Look<Option<String>> {
+        const CDATA: &str = "<![CDATA[";
+        let mut ahead = *cursor;
+        ahead.skip_space();
+        if ahead.eat(CDATA)? {
+            let rest = ahead.rest();
+            if let Some(end) = rest.find("]]>") {
+                ahead.at += end + 3;
+                *cursor = ahead;
+                cursor.skip_space();
+                let text = rest.get(..end).unwrap_or_default().to_owned();
+                match tag(cursor) {
+                    Ok(tag) if tag.is_closing && tag.role == Role::Parameter => {
+                        cursor.at += tag.length;
+                    }
+                    Err(Stop::More) => return Err(Stop::More),
+                    _ => {}
+                }
+                return Ok(Some(text));
+            }
+            return cursor.more().or_else(|stop| match stop {
+                Stop::Not => Ok(None),
+                Stop::More => Err(Stop::More),
+            });
+        }
+        let start = cursor.at;
+        let mut at = start;
+        // The first closing call tag with more behind it, if nothing better comes.
+        loop {
+            let rest = cursor.text.get(at..).unwrap_or_default();
+            let Some(next) = rest.find('<') else {
+                return if cursor.is_end {
+                    Ok(None)
+                } else {
+                    Err(Stop::More)
+                };
+            };
+            let mut here = *cursor;
+            here.at = at + next;
+            if let Some(after) = self.end_at(here)? {
+                let raw = here.since(start);
+                cursor.at = after;
+                return Ok(Some(without_added_breaks(raw).to_owned()));
+            }
+            at = here.at + 1;
+        }
+    }
+
+    /// If the value ends at `here`: where its end ends.
+    fn end_at(&self, here: Cursor<'_>) -> Look<Option<usize>> {
+        // `</key>` in place of `</parameter>`.
+        let mut ahead = here;
+        let tag = match tag(&here) {
+            Ok(tag) => tag,
+            Err(Stop::More) => return Err(Stop::More),
+            Err(Stop::Not) => {
+                let is_mismatch = ahead.eat("</")? && !self.key.is_empty() && {
+                    let rest = ahead.rest();
+                    if rest.len() <= self.key.len() && !ahead.is_end && self.key.starts_with(rest) {
+                        return Err(Stop::More);
+                    }
+                    rest.strip_prefix(self.key)
+                        .is_some_and(|rest| rest.starts_with('>'))
+                };
+                if !is_mismatch {
+                    let at_close = here.sees_any(self.close)?;
+                    return Ok(match at_close {
+                        Some(close) if self.goes_on_outside(here.at + close.len(), here)? => {
+                            Some(here.at)
+                        }
+                        _ => None,
+                    });
+                }
+                ahead.at += self.key.len() + 1;
+                return Ok(self.goes_on(ahead)?.then_some(ahead.at));
+            }
+        };
+        ahead.at += tag.length;
+        match (tag.role, tag.is_closing) {
+            (Role::Parameter, true) => Ok(self.goes_on(ahead)?.then_some(ahead.at)),
+            // The closing tag is missing: the next parameter begins on its own line.
+            (Role::Parameter, false) => {
+                let is_new = !tag.name.is_empty()
+                    && tag.name != self.key
+                    && !self.seen.iter().any(|key| key == tag.name)
+                    && self.place.property(tag.name).is_known()
+                    && here
+                        .text
+                        .get(..here.at)
+                        .is_some_and(|before| before.ends_with('\n'));
+                Ok(is_new.then_some(here.at))
+            }
+            (Role::Call | Role::List, true) => {
+                Ok(self.goes_on_outside(ahead.at, here)?.then_some(here.at))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether what follows a closing parameter tag can follow one.
+    fn goes_on(&self, mut ahead: Cursor<'_>) -> Look<bool> {
+        ahead.skip_space();
+        if ahead.rest().is_empty() {
+            return if ahead.is_end {
+                Ok(true)
+            } else {
+                Err(Stop::More)
+            };
+        }
+        if ahead.sees_any(self.close)?.is_some() {
+            return Ok(true);
+        }
+        match tag(&ahead) {
+            Ok(tag) => Ok(tag.role != Role::Parameter || !tag.is_closing),
+            Err(Stop::More) => Err(Stop::More),
+            Err(Stop::Not) => Ok(false),
+        }
+    }
+
+    /// Whether what follows the end of a whole call, which would be missing a closing parameter
+    /// tag, can follow one.
+    fn goes_on_outside(&self, at: usize, here: Cursor<'_>) -> Look<bool> {
+        let mut ahead = here;
+        ahead.at = at;
+        ahead.skip_space();
+        if ahead.rest().is_empty() {
+            return if ahead.is_end {
+                Ok(true)
+            } else {
+                Err(Stop::More)
+            };
+        }
+        if ahead.sees_any(self.close)?.is_some() {
+            return Ok(true);
+        }
+        match tag(&ahead) {
+            Ok(tag) => Ok(tag.role != Role::Parameter),
+            Err(Stop::More) => Err(Stop::More),
+            Err(Stop::Not) => Ok(false),
+        }
+    }
+}
+
+/// A value without the one line break that the syntax adds at each end.
+pub(crate) fn without_added_breaks(raw: &str) -> &str {
+    let Some(inner) = raw.strip_prefix('\n').or_else(|| raw.strip_prefix("\r\n")) else {
+        return raw;
+    };
+    inner
+        .strip_suffix("\r\n")
+        .or_else(|| inner.strip_suffix('\n'))
+        .unwrap_or(inner)
+}
+
+/// A call of MiniMax M3: every tag has a prefix, and each argument is an element, objects and
+/// lists element by element.
+pub(crate) fn read_elements(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
+    cursor.eat(ELEMENT_PREFIX)?;
+    let open = tag(cursor)?;
+    if open.role != Role::Call || open.is_closing || !context.knows(open.name) {
+        return Err(Stop::Not);
+    }
+    let name = open.name.to_owned();
+    cursor.at += open.length;
+    let place = Place::arguments(context.schema(&name));
+    let mut elements = Elements {
+        cursor: *cursor,
+        out: String::new(),
+        open: vec![Element {
+            name: String::new(),
+            place,
+            kind: Container::Object,
+            count: 0,
+        }],
+    };
+    elements.out.push('{');
+    let ending = elements.run()?;
+    cursor.at = elements.cursor.at;
+    Ok(vec![Printed::new(name, elements.out).ending(ending)])
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Container {
+    Object,
+    Array,
+}
+
+struct Element<'s> {
+    name: String,
+    place: Place<'s>,
+    kind: Container,
+    count: usize,
+}
+
+struct Elements<'t, 's> {
+    cursor: Cursor<'t>,
+    out: String,
+    open: Vec<Element<'s>>,
+}
+
+/// Deeper nesting of elements is not read.
+const MAX_ELEMENTS: usize = 100;
+
+impl Elements<'_, '_> {
+    fn run(&mut self) -> Look<Ending> {
+        loop {
+            self.cursor.skip_space();
+            if self.cursor.rest().is_empty() && self.cursor.is_end {
+                return Ok(Ending::Cut);
+            }
+            let mut ahead = self.cursor;
+            ahead.eat(ELEMENT_PREFIX)?;
+            let Some(top) = self.open.last() else {
+                return Ok(Ending::Closed);
+            };
+            if ahead.eat("</")? {
+                let name = ahead.up_to(">", MAX_TAG)?;
+                let is_call_end = name == "invoke" || name == "tool_call";
+                if self.open.len() == 1 || is_call_end && name != top.name {
+                    self.close_all();
+                    // The list's own end is not ours.
+                    if name == "invoke" {
+                        self.cursor = ahead;
+                    }
+                    return Ok(Ending::Closed);
+                }
+                if name != top.name {
+                    return Err(Stop::Not);
+                }
+                self.out.push(if top.kind == Container::Object {
+                    '}'
+                } else {
+                    ']'
+                });
+                self.open.pop();
+                self.cursor = ahead;
+                continue;
+            }
+            if !ahead.eat("<")? {
+                return Err(Stop::Not);
+            }
+            let name = ahead.up_to(">", MAX_TAG)?.to_owned();
+            self.cursor = ahead;
+            if !self.element(name)? {
+                return Ok(Ending::Cut);
+            }
+        }
+    }
+
+    fn close_all(&mut self) {
+        while let Some(element) = self.open.pop() {
+            self.out.push(if element.kind == Container::Object {
+                '}'
+            } else {
+                ']'
+            });
+        }
+    }
+
+    /// Reads an element behind its opening tag; `false`: the text ended inside.
+    fn element(&mut self, name: String) -> Look<bool> {
+        let Some(top) = self.open.last_mut() else {
+            return Err(Stop::Not);
+        };
+        let place = match top.kind {
+            Container::Object => top.place.property(&name),
+            Container::Array => top.place.items(),
+        };
+        if top.count > 0 {
+            self.out.push_str(", ");
+        }
+        top.count += 1;
+        if top.kind == Container::Object {
+            self.out.push_str(&string(&name));
+            self.out.push_str(": ");
+        }
+        let mut ahead = self.cursor;
+        ahead.skip_space();
+        let holds_elements = {
+            let mut inner = ahead;
+            inner.eat(ELEMENT_PREFIX)? && inner.sees("<")? && !inner.sees("</")?
+        };
+        if holds_elements && !place.allows_text() && self.open.len() < MAX_ELEMENTS {
+            ahead.at += ELEMENT_PREFIX.len() + 1;
+            let first = ahead.up_to(">", MAX_TAG)?;
+            let is_list = first == "item" && !place.property("item").is_known() || place.is_list();
+            let kind = if is_list {
+                Container::Array
+            } else {
+                Container::Object
+            };
+            self.out.push(if is_list { '[' } else { '{' });
+            self.open.push(Element {
+                name,
+                place,
+                kind,
+                count: 0,
+            });
+            return Ok(true);
+        }
+        // The value goes up to its own closing tag, with or without the prefix.
+        let rest = self.cursor.rest();
+        let close = format!("</{name}>");
+        let Some(end) = rest.find(&close) else {
+            return if self.cursor.is_end {
+                Ok(false)
+            } else {
+                Err(Stop::More)
+            };
+        };
+        let raw = rest.get(..end).unwrap_or_default();
+        let raw = raw.strip_suffix(ELEMENT_PREFIX).unwrap_or(raw);
+        if raw.trim().is_empty() && !place.allows_text() && place.is_known() {
+            self.out.push_str(if place.is_list() { "[]" } else { "{}" });
+        } else {
+            self.out.push_str(&place.json(raw));
+        }
+        self.cursor.at += end + close.len();
+        Ok(true)
+    }
+}

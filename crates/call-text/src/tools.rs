@@ -1,0 +1,53 @@
+//! The declared tools, as far as reading asks for them.
+
+use repair_core::{ToolSet, ToolSpec};
+use serde_json::Value;
+
+use crate::options::Mode;
+
+/// What a reader of calls needs to know beside the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context<'c> {
+    pub(crate) tools: &'c ToolSet,
+    pub(crate) mode: Mode,
+}
+
+/// Longest name that is looked up, in bytes.
+pub(crate) const MAX_NAME: usize = 128;
+
+impl<'c> Context<'c> {
+    pub(crate) fn is_expected(&self) -> bool {
+        self.mode == Mode::Expected
+    }
+
+    /// Whether a printed name means a tool.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        !name.is_empty() && name.len() <= MAX_NAME && self.tools.resolve_name(name).is_some()
+    }
+
+    /// Whether a tool has exactly this name.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.tools.specs().any(|spec| spec.name() == name)
+    }
+
+    /// The schema of the tool that a printed name means.
+    pub(crate) fn schema(&self, name: &str) -> Option<&'c Value> {
+        let resolved = self.tools.resolve_name(name)?;
+        self.tools
+            .specs()
+            .find(|spec| spec.name() == resolved)
+            .and_then(ToolSpec::schema)
+    }
+
+    /// The names of the tool's arguments, in the order of the schema.
+    pub(crate) fn parameters(&self, name: &str) -> Vec<&'c str> {
+        let properties = self
+            .schema(name)
+            .and_then(|schema| schema.get("properties"))
+            .and_then(Value::as_object);
+        properties
+            .into_iter()
+            .flat_map(|properties| properties.keys().map(String::as_str))
+            .collect()
+    }
+}

@@ -1,0 +1,69 @@
+//! Where a call may begin: single bytes, markers, names.
+
+use crate::format::FORMATS;
+use crate::tools::MAX_NAME;
+
+/// Whether a call, code or a line may begin with a byte.
+fn is_trigger(byte: u8, expected: bool) -> bool {
+    matches!(byte, b'<' | b'[' | b']' | b'`' | b'{' | b'\n') | (expected & (byte == b'('))
+}
+
+/// The first place where a call, code or a line may begin.
+pub(crate) fn find(bytes: &[u8], expected: bool) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let mut at = 0;
+    // Whole blocks at once: the compiler makes vector instructions of it.
+    for block in bytes.chunks_exact(BLOCK) {
+        let hit = block.iter().fold(false, |hit, byte| {
+            hit | (*byte == b'<')
+                | (*byte == b'[')
+                | (*byte == b']')
+                | (*byte == b'`')
+                | (*byte == b'{')
+                | (*byte == b'\n')
+                | (expected & (*byte == b'('))
+        });
+        if hit {
+            break;
+        }
+        at += BLOCK;
+    }
+    let tail = bytes.get(at..)?;
+    tail.iter()
+        .position(|byte| is_trigger(*byte, expected))
+        .map(|found| at + found)
+}
+
+/// Whether `text` is the beginning of a marker and could still become one.
+pub(crate) fn may_become_marker(text: &str) -> bool {
+    FORMATS
+        .iter()
+        .flat_map(|format| format.open)
+        .any(|marker| marker.len() > text.len() && marker.starts_with(text))
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/' | '\\')
+}
+
+/// The name at the end of a text.
+pub(crate) fn name_before(text: &str) -> &str {
+    let start = text
+        .char_indices()
+        .rev()
+        .take(MAX_NAME)
+        .take_while(|(_, c)| is_name_char(*c))
+        .last()
+        .map_or(text.len(), |(at, _)| at);
+    text.get(start..).unwrap_or_default()
+}
+
+/// The length of the name at the start of a text; `None` while it may go on.
+pub(crate) fn name_at(text: &str) -> Option<usize> {
+    text.find(|c: char| !is_name_char(c))
+}
+
+/// Whether `text` is the beginning of one of the names, or one of them whole.
+pub(crate) fn may_become_name<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
+    names.any(|name| name.starts_with(text))
+}

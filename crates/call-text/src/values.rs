@@ -1,0 +1,536 @@
+//! Values as models print them: JSON, Python, and what lies between.
+//!
+//! One pass with an explicit stack. The result is a flat list of nodes in the order of the text,
+//! each with the place behind its last descendant, and with spans into the text.
+
+use crate::cursor::{Cursor, Look, Stop};
+
+/// Deeper nesting than this is not read.
+const MAX_DEPTH: usize = 100;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Keys and values in turn.
+    Object,
+    Array,
+    Tuple,
+    String,
+    /// A number, a literal, or a bare word.
+    Word,
+    /// A name with arguments in parentheses.
+    Call,
+    /// A keyword argument; its value is the only child.
+    Keyword,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    /// The first byte; of a call or keyword that of its name.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Where the name of a call or keyword ends.
+    pub(crate) name_end: usize,
+    /// The place behind the last descendant in the list.
+    pub(crate) after: usize,
+}
+
+/// A value and everything in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Values<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) nodes: Vec<Node>,
+}
+
+impl<'t> Values<'t> {
+    pub(crate) fn node(&self, at: usize) -> Option<Node> {
+        self.nodes.get(at).copied()
+    }
+
+    /// The text of a node.
+    pub(crate) fn source(&self, at: usize) -> &'t str {
+        self.node(at)
+            .and_then(|node| self.text.get(node.start..node.end))
+            .unwrap_or_default()
+    }
+
+    /// The name of a call or a keyword.
+    pub(crate) fn name(&self, at: usize) -> &'t str {
+        self.node(at)
+            .and_then(|node| self.text.get(node.start..node.name_end))
+            .unwrap_or_default()
+    }
+
+    /// The children of a node.
+    pub(crate) fn children(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        let after = self.node(at).map_or(0, |node| node.after);
+        let mut next = at + 1;
+        std::iter::from_fn(move || {
+            let child = next;
+            let node = self.node(child).filter(|_| child < after)?;
+            next = node.after;
+            Some(child)
+        })
+    }
+}
+
+/// How a value is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    /// Whether a word without quotes is a string.
+    pub(crate) bare_words: bool,
+}
+
+/// A read that stopped inside.
+#[derive(Debug)]
+pub(crate) enum Broken<'t> {
+    /// More text is needed.
+    More,
+    /// The text ended inside the value; what was whole so far.
+    Cut(Values<'t>),
+    /// It is no value.
+    Not,
+}
+
+/// Reads the container or call at the cursor and steps over it.
+pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, style: Style) -> Result<Values<'t>, Broken<'t>> {
+    let mut reader = Reader {
+        cursor: *cursor,
+        style,
+        nodes: Vec::new(),
+        open: Vec::new(),
+        expect: Expect::Value,
+    };
+    let result = reader.run();
+    let values = Values {
+        text: cursor.text,
+        nodes: reader.nodes,
+    };
+    match result {
+        Ok(()) => {
+            cursor.at = reader.cursor.at;
+            Ok(values)
+        }
+        Err(Stop::More) => Err(Broken::More),
+        Err(Stop::Not) if cursor.is_end && reader.cursor.rest().is_empty() => {
+            Err(Broken::Cut(values))
+        }
+        Err(Stop::Not) => Err(Broken::Not),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    Value,
+    ValueOrEnd,
+    CommaOrEnd,
+    KeyOrEnd,
+    Colon,
+}
+
+struct Reader<'t> {
+    cursor: Cursor<'t>,
+    style: Style,
+    nodes: Vec<Node>,
+    /// The places of the open containers, calls and keywords.
+    open: Vec<usize>,
+    expect: Expect,
+}
+
+impl Reader<'_> {
+    fn run(&mut self) -> Look<()> {
+        loop {
+            self.skip_blank()?;
+            let c = self.cursor.peek()?;
+            match self.expect {
+                Expect::Colon => {
+                    if c != ':' {
+                        return Err(Stop::Not);
+                    }
+                    self.cursor.at += 1;
+                    self.expect = Expect::Value;
+                }
+                Expect::CommaOrEnd if c == ',' => {
+                    self.cursor.at += 1;
+                    self.expect = self.next_item();
+                }
+                Expect::CommaOrEnd | Expect::ValueOrEnd | Expect::KeyOrEnd
+                    if matches!(c, ')' | ']' | '}') =>
+                {
+                    self.end(c)?;
+                    if self.open.is_empty() {
+                        return Ok(());
+                    }
+                }
+                Expect::CommaOrEnd => return Err(Stop::Not),
+                Expect::KeyOrEnd => self.key(c)?,
+                Expect::Value | Expect::ValueOrEnd => self.value(c)?,
+            }
+        }
+    }
+
+    /// Skips white space and Python's comments.
+    fn skip_blank(&mut self) -> Look<()> {
+        loop {
+            self.cursor.skip_space();
+            if self.open.is_empty() || !self.cursor.rest().starts_with('#') {
+                return Ok(());
+            }
+            match self.cursor.rest().find('\n') {
+                Some(line) => self.cursor.at += line,
+                None if self.cursor.is_end => self.cursor.at = self.cursor.text.len(),
+                None => return Err(Stop::More),
+            }
+        }
+    }
+
+    fn top(&self) -> Option<Kind> {
+        self.open
+            .last()
+            .and_then(|at| self.nodes.get(*at))
+            .map(|node| node.kind)
+    }
+
+    /// What may follow a comma.
+    fn next_item(&self) -> Expect {
+        match self.top() {
+            Some(Kind::Object) => Expect::KeyOrEnd,
+            _ => Expect::ValueOrEnd,
+        }
+    }
+
+    fn push(&mut self, kind: Kind, start: usize, end: usize, name_end: usize) -> usize {
+        let at = self.nodes.len();
+        self.nodes.push(Node {
+            kind,
+            start,
+            end,
+            name_end,
+            after: at + 1,
+        });
+        at
+    }
+
+    fn open(&mut self, kind: Kind, start: usize, name_end: usize) -> Look<()> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(Stop::Not);
+        }
+        let at = self.push(kind, start, start, name_end);
+        self.open.push(at);
+        self.expect = match kind {
+            Kind::Object => Expect::KeyOrEnd,
+            Kind::Keyword => Expect::Value,
+            _ => Expect::ValueOrEnd,
+        };
+        Ok(())
+    }
+
+    /// A value has ended: so has the keyword it belongs to.
+    fn ended(&mut self) {
+        while self.top() == Some(Kind::Keyword) {
+            self.close();
+        }
+        self.expect = Expect::CommaOrEnd;
+    }
+
+    fn close(&mut self) {
+        let (end, after) = (self.cursor.at, self.nodes.len());
+        if let Some(node) = self.open.pop().and_then(|at| self.nodes.get_mut(at)) {
+            node.end = end;
+            node.after = after;
+        }
+    }
+
+    /// A closing bracket. A call whose own is missing ends at that of the list around it.
+    fn end(&mut self, bracket: char) -> Look<()> {
+        let closer = |kind| match kind {
+            Some(Kind::Object) => '}',
+            Some(Kind::Array) => ']',
+            _ => ')',
+        };
+        let outer = self
+            .open
+            .len()
+            .checked_sub(2)
+            .and_then(|at| self.open.get(at));
+        let outer = outer
+            .and_then(|at| self.nodes.get(*at))
+            .map(|node| node.kind);
+        if closer(self.top()) != bracket {
+            let ends_call = self.top() == Some(Kind::Call)
+                && (outer.is_none() || closer(outer) == bracket)
+                && self.expect == Expect::CommaOrEnd;
+            if !ends_call {
+                return Err(Stop::Not);
+            }
+            self.close();
+            self.ended();
+            if outer.is_none() {
+                return Ok(());
+            }
+        }
+        self.cursor.at += 1;
+        self.close();
+        self.ended();
+        Ok(())
+    }
+
+    fn key(&mut self, c: char) -> Look<()> {
+        let start = self.cursor.at;
+        if matches!(c, '"' | '\'') {
+            self.string(c)?;
+        } else if c.is_alphanumeric() || matches!(c, '_' | '-') {
+            let length = self.run_of(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))?;
+            self.cursor.at += length;
+        } else {
+            return Err(Stop::Not);
+        }
+        self.push(Kind::String, start, self.cursor.at, start);
+        self.expect = Expect::Colon;
+        Ok(())
+    }
+
+    fn value(&mut self, c: char) -> Look<()> {
+        let start = self.cursor.at;
+        match c {
+            '{' | '[' | '(' => {
+                let kind = match c {
+                    '{' => Kind::Object,
+                    '[' => Kind::Array,
+                    _ => Kind::Tuple,
+                };
+                self.open(kind, start, start)?;
+                self.cursor.at += 1;
+            }
+            '"' | '\'' => {
+                if self.open.is_empty() {
+                    return Err(Stop::Not);
+                }
+                let quoted = self.string(c)?;
+                // ['name'(a=1)]
+                if self.cursor.peek_or_end()? == b'(' && quoted {
+                    self.cursor.at += 1;
+                    return self.open(Kind::Call, start, self.cursor.at - 1);
+                }
+                self.push(Kind::String, start, self.cursor.at, start);
+                self.ended();
+            }
+            _ => self.word(start)?,
+        }
+        Ok(())
+    }
+
+    fn run_of(&self, belongs: impl Fn(char) -> bool) -> Look<usize> {
+        let rest = self.cursor.rest();
+        match rest.find(|c| !belongs(c)) {
+            Some(at) => Ok(at),
+            None if self.cursor.is_end => Ok(rest.len()),
+            None => Err(Stop::More),
+        }
+    }
+
+    /// A number, a literal, a keyword, the name of a call, or a bare string.
+    fn word(&mut self, start: usize) -> Look<()> {
+        let length = self.run_of(|c| {
+            c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+' | '\\' | '/' | ':')
+        })?;
+        let word = self.cursor.rest().get(..length).unwrap_or_default();
+        let name_end = start + length;
+        let mut ahead = self.cursor;
+        ahead.at = name_end;
+        ahead.skip_space();
+        let next = ahead.peek_or_end()?;
+        let in_call = self.top() == Some(Kind::Call);
+        if is_name(word) {
+            if next == b'(' && ahead.at == name_end {
+                self.cursor.at = name_end + 1;
+                return self.open(Kind::Call, start, name_end);
+            }
+            if next == b'=' && in_call && !word.contains('.') {
+                ahead.at += 1;
+                if ahead.peek_or_end()? == b'=' {
+                    return Err(Stop::Not);
+                }
+                self.open(Kind::Keyword, start, name_end)?;
+                self.cursor.at = ahead.at;
+                return Ok(());
+            }
+            if matches!(word, "r" | "f" | "b" | "u" | "rb" | "R" | "F" | "B" | "U")
+                && matches!(next, b'"' | b'\'')
+                && ahead.at == name_end
+            {
+                self.cursor.at = name_end;
+                self.string(char::from(next))?;
+                self.push(Kind::String, start, self.cursor.at, start);
+                self.ended();
+                return Ok(());
+            }
+        }
+        if self.open.is_empty() {
+            return Err(Stop::Not);
+        }
+        let ends = matches!(next, b',' | b')' | b']' | b'}' | b'#' | 0);
+        let is_plain = ends && (is_literal(word) || self.top() != Some(Kind::Keyword));
+        if length > 0 && is_plain && (is_literal(word) || self.style.bare_words) {
+            self.cursor.at = name_end;
+        } else if self.style.bare_words && self.top() == Some(Kind::Keyword) {
+            self.bare(start)?;
+        } else {
+            return Err(Stop::Not);
+        }
+        self.push(Kind::Word, start, self.cursor.at, start);
+        self.ended();
+        Ok(())
+    }
+
+    /// A keyword's value without quotes: up to the next keyword or the end of the call.
+    fn bare(&mut self, start: usize) -> Look<()> {
+        let mut end = start;
+        loop {
+            let rest = self.cursor.rest();
+            let Some(c) = rest.chars().next() else {
+                return self.cursor.more();
+            };
+            match c {
+                ')' | ']' => break,
+                ',' => {
+                    let mut ahead = self.cursor;
+                    ahead.at += 1;
+                    ahead.skip_space();
+                    let name = ahead.rest();
+                    let length = name.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+                    match length {
+                        None if !ahead.is_end => return Err(Stop::More),
+                        Some(0) | None => {}
+                        Some(length) => {
+                            ahead.at += length;
+                            ahead.skip_space();
+                            if ahead.peek_or_end()? == b'=' {
+                                break;
+                            }
+                        }
+                    }
+                }
+                '\n' | '(' | '[' | '{' | '}' | '*' | '=' | '<' | '>' | '"' | '\'' | '`' | '+' => {
+                    return Err(Stop::Not);
+                }
+                _ => {}
+            }
+            self.cursor.at += c.len_utf8();
+            if !c.is_whitespace() {
+                end = self.cursor.at;
+            }
+        }
+        if end == start {
+            return Err(Stop::Not);
+        }
+        self.cursor.at = end;
+        Ok(())
+    }
+
+    /// Steps over a string. A quote inside it is content unless something follows that can only
+    /// follow a string. Whether it ends right before a parenthesis.
+    fn string(&mut self, quote: char) -> Look<bool> {
+        let rest = self.cursor.rest();
+        let quote_text = if quote == '"' { "\"" } else { "'" };
+        let triple = if quote == '"' { "\"\"\"" } else { "'''" };
+        if self.cursor.sees(triple)? {
+            let inside = rest.get(3..).unwrap_or_default();
+            let mut from = 0;
+            while let Some(found) = inside.get(from..).and_then(|text| text.find(triple)) {
+                let end = from + found;
+                let slashes = inside.get(..end).unwrap_or_default();
+                let slashes = slashes.len() - slashes.trim_end_matches('\\').len();
+                if slashes % 2 == 0 {
+                    self.cursor.at += 3 + end + 3;
+                    return Ok(false);
+                }
+                from = end + 1;
+            }
+            if self.cursor.is_end {
+                self.cursor.at = self.cursor.text.len();
+            }
+            return self.cursor.more();
+        }
+        let bytes = rest.as_bytes();
+        let mut at = 1;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'\\' => at += 1,
+                byte if *byte == quote_text.as_bytes().first().copied().unwrap_or(b'"') => {
+                    let mut ahead = self.cursor;
+                    ahead.at += at + 1;
+                    match self.may_follow_string(ahead)? {
+                        Follow::End => {
+                            self.cursor.at += at + 1;
+                            return Ok(false);
+                        }
+                        Follow::Call => {
+                            self.cursor.at += at + 1;
+                            return Ok(true);
+                        }
+                        Follow::Operator => return Err(Stop::Not),
+                        Follow::Content => {}
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        if self.cursor.is_end {
+            self.cursor.at = self.cursor.text.len();
+        }
+        self.cursor.more()
+    }
+
+    fn may_follow_string(&self, mut ahead: Cursor<'_>) -> Look<Follow> {
+        let directly = ahead.peek_or_end()?;
+        if directly == b'(' && self.top().is_none_or(|top| top == Kind::Array) {
+            return Ok(Follow::Call);
+        }
+        ahead.skip_space();
+        Ok(match ahead.peek_or_end()? {
+            b',' | b':' | b'}' | b']' | b')' | b'#' | 0 => Follow::End,
+            b'+' | b'%' => Follow::Operator,
+            _ => Follow::Content,
+        })
+    }
+}
+
+enum Follow {
+    End,
+    Call,
+    Operator,
+    Content,
+}
+
+/// Whether a word can be the name of a tool or an argument.
+fn is_name(word: &str) -> bool {
+    word.chars()
+        .next()
+        .is_some_and(|c| c.is_alphabetic() || c == '_')
+        && !word.ends_with(['.', ':', '/', '\\', '+'])
+}
+
+/// Whether a word is a number or one of the literals of JSON or Python.
+fn is_literal(word: &str) -> bool {
+    if matches!(
+        word,
+        "true" | "false" | "null" | "True" | "False" | "None" | "NaN" | "nan" | "undefined"
+    ) {
+        return true;
+    }
+    let digits = word.trim_start_matches(['-', '+']);
+    word.len() - digits.len() <= 1
+        && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && digits.contains(|c: char| c.is_ascii_digit())
+        && digits
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-' | '_'))
+        && !digits.contains("--")
+        && (digits.starts_with("0x")
+            || digits.starts_with("0X")
+            || digits
+                .chars()
+                .all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-' | '_')))
+}

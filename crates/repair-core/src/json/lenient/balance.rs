@@ -1,0 +1,159 @@
+//! Whether the quotes inside a string's content are balanced.
+//!
+//! In code a literal ends on its line: an odd number of quotes since the last line break says that
+//! one is open, so the next quote closes it and does not end the string around it.
+
+/// The quotes of a string's content so far, read as code: escapes undone, a quote behind a
+/// backslash and the character literal `'"'` not counted. A quote that looks like an opening or
+/// a closing one is taken for it, so that a count which went wrong comes right again.
+#[derive(Debug, Default)]
+pub(super) struct Balance {
+    is_odd: bool,
+    /// Behind an escaped backslash that no other one escapes.
+    backslash_end: Option<usize>,
+}
+
+impl Balance {
+    /// Whether a literal is open.
+    pub(super) fn is_odd(&self) -> bool {
+        self.is_odd
+    }
+
+    /// Notes the escape whose backslash stands at `at`; returns where it ends.
+    pub(super) fn escape(&mut self, text: &str, at: usize) -> usize {
+        let escaped = text.get(at + 1..).and_then(|rest| rest.chars().next());
+        let end = at + 1 + escaped.map_or(0, char::len_utf8);
+        match escaped {
+            Some('n' | 'r' | '\n') => self.line_break(),
+            Some('"') => self.quote(text, at, end),
+            Some('\\') => {
+                let escapes_it = self.backslash_end == Some(at);
+                self.backslash_end = (!escapes_it).then_some(end);
+            }
+            _ => {}
+        }
+        end
+    }
+
+    pub(super) fn line_break(&mut self) {
+        self.is_odd = false;
+    }
+
+    /// Notes a quote that is content and stands at `start..end`, with its backslash if it has one.
+    pub(super) fn quote(&mut self, text: &str, start: usize, end: usize) {
+        if self.backslash_end == Some(start) {
+            return;
+        }
+        let before = Side::before(text, start);
+        let after = Side::after(text, end);
+        self.is_odd = match (before, after) {
+            (Side::Apostrophe, Side::Apostrophe) => self.is_odd,
+            // It's.
+            (Side::Word, Side::Word) if text.get(start..end) == Some("'") => self.is_odd,
+            (Side::Space | Side::Opener, Side::Word) => true,
+            (Side::Word, Side::Space | Side::Closer) => false,
+            _ => !self.is_odd,
+        };
+    }
+}
+
+/// What stands beside a quote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Space,
+    /// What a literal stands behind.
+    Opener,
+    /// What a literal stands before.
+    Closer,
+    Word,
+    Apostrophe,
+    Other,
+}
+
+impl Side {
+    fn before(text: &str, at: usize) -> Self {
+        let before = text.get(..at).unwrap_or_default();
+        if ["\\n", "\\t", "\\r"]
+            .iter()
+            .any(|space| before.ends_with(space))
+        {
+            return Self::Space;
+        }
+        match before.chars().next_back() {
+            None => Self::Space,
+            Some('(' | '[' | '{' | '=' | ',' | ':') => Self::Opener,
+            Some(other) => Self::of(other),
+        }
+    }
+
+    fn after(text: &str, at: usize) -> Self {
+        let after = text.get(at..).unwrap_or_default();
+        if ["\\n", "\\t", "\\r"]
+            .iter()
+            .any(|space| after.starts_with(space))
+        {
+            return Self::Space;
+        }
+        match after.chars().next() {
+            None => Self::Space,
+            Some(')' | ']' | '}' | ',' | ':' | ';' | '.') => Self::Closer,
+            Some(other) => Self::of(other),
+        }
+    }
+
+    fn of(other: char) -> Self {
+        match other {
+            '\'' => Self::Apostrophe,
+            c if c.is_whitespace() => Self::Space,
+            c if c.is_alphanumeric() || c == '_' => Self::Word,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_odd(text: &str) -> bool {
+        let mut balance = Balance::default();
+        let mut at = 0;
+        while let Some(next) = text[at..].chars().next() {
+            let end = at + next.len_utf8();
+            at = match next {
+                '\\' => balance.escape(text, at),
+                '"' => {
+                    balance.quote(text, at, end);
+                    end
+                }
+                '\n' => {
+                    balance.line_break();
+                    end
+                }
+                _ => end,
+            };
+        }
+        balance.is_odd()
+    }
+
+    #[test]
+    fn counts_the_quotes_of_code() {
+        for (text, want) in [
+            ("", false),
+            ("say \"hi", true),
+            ("say \"hi\"", false),
+            ("say \"hi\n", false),
+            ("say \"hi\\n", false),
+            ("say \\\"hi", true),
+            ("say \"a \\\\\" b", true),
+            ("say \"a \\\\\\\\\" b", false),
+            ("e\": \"x\", \"n", true),
+            ("e\": \"x\", \"n\"", false),
+            ("r#\"{\"name\": \"f\"", false),
+            ("split('\"')", false),
+            ("split(b'\\\"')", false),
+        ] {
+            assert_eq!(is_odd(text), want, "{text}");
+        }
+    }
+}
