@@ -80,7 +80,10 @@ fn the_host_knows_effects_better_than_the_spec() {
         applied(Effect::Unknown, &policy),
         [true, false, false, false]
     );
-    assert_eq!(applied(Effect::Mutating, &policy), [true, true, false, false]);
+    assert_eq!(
+        applied(Effect::Mutating, &policy),
+        [true, true, false, false]
+    );
 }
 
 #[test]
@@ -101,7 +104,10 @@ fn rules_are_switched_off_and_moved() {
     let [candidate] = rejected.candidates() else {
         panic!("{:?}", rejected.candidates());
     };
-    assert_eq!((candidate.risk, candidate.fixes[0].risk), (Risk::Guess, Risk::Guess));
+    assert_eq!(
+        (candidate.risk, candidate.fixes[0].risk),
+        (Risk::Guess, Risk::Guess)
+    );
 
     let moved = Policy::default().with_rule("enum_near", RuleSetting::Inferred);
     let Verdict::Repaired(repaired) = verdict(Effect::ReadOnly, &moved, GUESS) else {
@@ -126,19 +132,28 @@ fn candidates_say_what_they_would_lose() {
     let best = &rejected.candidates()[0];
     assert_eq!(best.arguments, r#"{"n": 5}"#);
     assert_eq!(best.fixes[0].loss, Some(Loss::Drops));
-    assert!(rejected.candidates().is_sorted_by(|a, b| a.confidence >= b.confidence));
+    assert!(
+        rejected
+            .candidates()
+            .is_sorted_by(|a, b| a.confidence >= b.confidence)
+    );
 }
 
 #[test]
 fn candidates_are_ranked_by_cost() {
-    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    let schema =
+        json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
     let (tools, _) = ToolSet::new([ToolSpec::new("tool", schema)]);
     let raw = RawCall::new("tool", r#"{"file": "a", "filename": "b"}"#);
     let Verdict::Rejected(rejected) = tools.repair(&raw, &Policy::default()) else {
         panic!("either could be meant");
     };
     assert_eq!(rejected.reason(), Reason::Ambiguous);
-    let texts: Vec<&str> = rejected.candidates().iter().map(|one| &*one.arguments).collect();
+    let texts: Vec<&str> = rejected
+        .candidates()
+        .iter()
+        .map(|one| &*one.arguments)
+        .collect();
     assert_eq!(
         texts,
         [

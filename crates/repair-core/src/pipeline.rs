@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::candidates::{Candidates, Proposed};
 use crate::arguments::{self, Found, Proposal, Step, rules as argument_rules};
 use crate::call::{Arguments, Call, Finish, RawCall};
+use crate::candidates::{Candidates, Proposed};
 use crate::fix::Fix;
 use crate::fixes::{Fixes, Source, TextFixes, render_text_fix};
 use crate::json::emit::emit;
@@ -307,7 +307,7 @@ impl Named<'_> {
             } else {
                 Err(self.reject(
                     raw,
-                    Reason::Arguments,
+                    Reason::Syntax,
                     "the arguments must be one JSON object with each key once",
                 ))
             };

@@ -146,7 +146,12 @@ impl Rejected {
                 "Send it again, smaller and less deeply nested.",
             ),
         };
-        match clause(self.detail()) {
+        // Of these three reasons the detail says no more than the problem.
+        let detail = match self.reason() {
+            Reason::Arguments | Reason::NeedsApproval | Reason::Truncated => "",
+            _ => self.detail(),
+        };
+        match clause(detail) {
             detail if detail.is_empty() => format!("{problem}. {request}"),
             detail => format!("{problem}: {detail}. {request}"),
         }

@@ -112,7 +112,7 @@ fn a_name_that_is_ambiguous_or_not_permitted() {
 
 #[test]
 fn arguments_that_do_not_bind_get_the_hint_and_each_error() {
-    let mut misfit = search(Reason::Arguments, "2 errors");
+    let mut misfit = search(Reason::Arguments, "");
     misfit.errors = vec![
         wrong("/query", "string", "nothing", None),
         wrong(
@@ -124,13 +124,13 @@ fn arguments_that_do_not_bind_get_the_hint_and_each_error() {
         wrong("", "at most 2 properties", "3 properties", None),
     ];
     insta::assert_snapshot!(misfit.feedback(), @r#"
-    The arguments of 'search' do not fit its parameters: 2 errors. The call was not run; correct the arguments and send it again.
+    The arguments of 'search' do not fit its parameters. The call was not run; correct the arguments and send it again.
     Expected parameters for 'search' — required: ['query'], optional: ['limit', 'order'].
     - /query: expected string, got nothing
     - /order: expected one of "asc", "desc", got "ascending"; closest correct form: "asc"
     - arguments: expected at most 2 properties, got 3 properties
     "#);
-    insta::assert_snapshot!(json(&misfit), @r#"{"error":"The arguments of 'search' do not fit its parameters: 2 errors. The call was not run; correct the arguments and send it again.","expected_parameters":{"required":["query"],"optional":["limit","order"]},"errors":[{"path":"/query","expected":"string","got":"nothing"},{"path":"/order","expected":"one of \"asc\", \"desc\"","got":"\"ascending\"","closest":"\"asc\""},{"path":"","expected":"at most 2 properties","got":"3 properties"}]}"#);
+    insta::assert_snapshot!(json(&misfit), @r#"{"error":"The arguments of 'search' do not fit its parameters. The call was not run; correct the arguments and send it again.","expected_parameters":{"required":["query"],"optional":["limit","order"]},"errors":[{"path":"/query","expected":"string","got":"nothing"},{"path":"/order","expected":"one of \"asc\", \"desc\"","got":"\"ascending\"","closest":"\"asc\""},{"path":"","expected":"at most 2 properties","got":"3 properties"}]}"#);
 }
 
 #[test]
@@ -276,8 +276,26 @@ fn edit_schema() -> Value {
 
 #[test]
 fn each_error_of_nested_arguments_has_its_path() {
-    insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"path": "", "mode": "replase", "edits": [{"op": "insert", "line": 0}, {"op": "delete", "line": "x"}, {"op": "move", "line": 1}, 5]}"#), @"");
-    insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"file": "a", "filename": "b", "edits": [], "colour": "red"}"#), @"");
+    insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"path": "", "mode": "replase", "edits": [{"op": "insert", "line": 0}, {"op": "delete", "line": "x"}, {"op": "move", "line": 1}, 5]}"#), @r#"
+    The arguments of 'edit' do not fit its parameters. The call was not run; correct the arguments and send it again.
+    Expected parameters for 'edit' — required: ['path', 'edits'], optional: ['mode'].
+    - /path: expected minLength 1, got ""
+    - /mode: expected one of "append", "replace", got "replase"; closest correct form: "replace"
+    - /edits/0/text: expected string (required), got nothing
+    - /edits/0/line: expected minimum 1, got 0
+    - /edits/1/line: expected integer, got "x"
+    - /edits/2/op: expected one of "insert", "delete", got "move"
+    - /edits/3: expected object, got 5
+    "#);
+    insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"file": "a", "filename": "b", "edits": [], "colour": "red"}"#), @r#"
+    The arguments of 'edit' do not fit its parameters. The call was not run; correct the arguments and send it again.
+    Expected parameters for 'edit' — required: ['path', 'edits'], optional: ['mode'].
+    - /path: expected string (required), got nothing
+    - /file: expected no such property, got "a"
+    - /filename: expected no such property, got "b"
+    - /edits: expected minItems 1, got []
+    - /colour: expected no such property, got "red"
+    "#);
 }
 
 #[test]
@@ -288,14 +306,35 @@ fn what_only_the_whole_schema_says_is_told_too() {
         "dependentRequired": {"a": ["b"]},
         "oneOf": [{"required": ["a"]}, {"required": ["b"]}]
     });
-    insta::assert_snapshot!(told(schema.clone(), "edit", r#"{"a": 1}"#), @"");
-    insta::assert_snapshot!(told(schema, "edit", r#"{"a": 1, "b": 2}"#), @"");
+    insta::assert_snapshot!(told(schema.clone(), "edit", r#"{"a": 1}"#), @r#"
+    The arguments of 'edit' do not fit its parameters. The call was not run; correct the arguments and send it again.
+    Expected parameters for 'edit' — required: [], optional: ['a', 'b'].
+    - arguments: expected dependentRequired {"a":["b"]}, got {"a": 1}
+    "#);
+    insta::assert_snapshot!(told(schema, "edit", r#"{"a": 1, "b": 2}"#), @r#"
+    The arguments of 'edit' do not fit its parameters. The call was not run; correct the arguments and send it again.
+    Expected parameters for 'edit' — required: [], optional: ['a', 'b'].
+    - arguments: expected what the schema says about the arguments as a whole, got {"a": 1, "b": 2}
+    "#);
 }
 
 #[test]
 fn names_texts_cuts_and_guesses() {
-    insta::assert_snapshot!(told(edit_schema(), "edti", "{}"), @"");
-    insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"path": "a", "edits": [{"op": "delete""#), @"");
-    insta::assert_snapshot!(told(edit_schema(), "edit", "I will edit the file."), @"");
-    insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"path": "a", "edits": {"op": "delete", "line": 1}, "why": "typo"}"#), @"");
+    insta::assert_snapshot!(told(edit_schema(), "edti", "{}"), @r#"
+    Tool 'edti' does not exist. Did you mean 'edit'?
+    Available tools: ['edit']
+    "#);
+    insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"path": "a", "edits": [{"op": "delete""#), @"The call of 'edit' was cut off before its end and was not run. Send it again, smaller: with shorter values, or as several calls.");
+    insta::assert_snapshot!(told(edit_schema(), "edit", "I will edit the file."), @r#"
+    The arguments of 'edit' cannot be read as JSON: there is no JSON object in the arguments. Send the call again with one complete JSON object as its arguments.
+    Expected parameters for 'edit' — required: ['path', 'edits'], optional: ['mode'].
+    "#);
+    insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"path": "a", "edits": {"op": "delete", "line": 1}, "why": "typo"}"#), @r#"
+    The call of 'edit' needs a correction that is not made without asking. It was not run; if the corrected form below is what is meant, send the call again in that form.
+    - /edits: expected array, got {"op": "delete", "line": 1}
+    - /why: expected no such property, got "typo"
+    - corrected arguments: {"path": "a", "edits": [{"op": "delete", "line": 1}]}
+    - /edits: a single object was sent for an array; send an array; write `[{"op": "delete", "line": 1}]`, not `{"op": "delete", "line": 1}`
+    - /why: an unknown property was sent; leave it out; leave out `"why": "typo"`
+    "#);
 }
