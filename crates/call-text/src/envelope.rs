@@ -8,26 +8,64 @@ use crate::tools::Context;
 use crate::values::{self, Broken, Kind, Style, Values};
 
 /// Keys under which the name stands.
-const NAME_KEYS: &[&str] = &["name", "tool", "tool_name", "function", "function_name", "tool_call"];
+const NAME_KEYS: &[&str] = &[
+    "name",
+    "tool",
+    "tool_name",
+    "function",
+    "function_name",
+    "tool_call",
+];
 /// Further ones, where calls are expected.
 const MORE_NAME_KEYS: &[&str] = &[
-    "func", "action", "api", "api_name", "recipient_name", "toolName", "functionName", "method",
-    "call", "function_call",
+    "func",
+    "action",
+    "api",
+    "api_name",
+    "recipient_name",
+    "toolName",
+    "functionName",
+    "method",
+    "call",
+    "function_call",
 ];
 /// Keys under which the arguments stand.
 const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "input", "params"];
 /// Further ones, where calls are expected.
 const MORE_ARGUMENT_KEYS: &[&str] = &[
-    "kwargs", "tool_input", "action_input", "tool_arguments", "function_args", "arguments_json",
-    "parameter", "argument", "param", "toolArguments", "inputs", "tool_args",
+    "kwargs",
+    "tool_input",
+    "action_input",
+    "tool_arguments",
+    "function_args",
+    "arguments_json",
+    "parameter",
+    "argument",
+    "param",
+    "toolArguments",
+    "inputs",
+    "tool_args",
 ];
 /// Keys under which an id stands.
 const ID_KEYS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id"];
 /// Keys that may stand beside them.
-const OTHER_KEYS: &[&str] = &["type", "index", "status", "reason", "thought", "explanation"];
+const OTHER_KEYS: &[&str] = &[
+    "type",
+    "index",
+    "status",
+    "reason",
+    "thought",
+    "explanation",
+];
 /// Keys under which a call, or a list of them, stands.
 const WRAPPER_KEYS: &[&str] = &[
-    "tool_calls", "function", "function_call", "tool_call", "function_calls", "calls", "tool_use",
+    "tool_calls",
+    "function",
+    "function_call",
+    "tool_call",
+    "function_calls",
+    "calls",
+    "tool_use",
 ];
 
 /// What a reader of envelopes is told.
@@ -55,7 +93,11 @@ pub(crate) fn read(
     let start = *cursor;
     match values::read(cursor, style) {
         Ok(values) => {
-            let reader = Envelopes { values: &values, place, context };
+            let reader = Envelopes {
+                values: &values,
+                place,
+                context,
+            };
             reader.all(0).ok_or(Stop::Not)
         }
         Err(Broken::More) => Err(Stop::More),
@@ -78,7 +120,9 @@ const MAX_LEAD: usize = 256;
 /// Whether a text that is no JSON can be a call all the same: one of its keys stands near its
 /// beginning.
 fn may_be_call(text: &str) -> bool {
-    let lead = text.get(..crate::cursor::floor(text, MAX_LEAD)).unwrap_or(text);
+    let lead = text
+        .get(..crate::cursor::floor(text, MAX_LEAD))
+        .unwrap_or(text);
     let keys = NAME_KEYS.iter().chain(ARGUMENT_KEYS);
     keys.into_iter().any(|key| lead.contains(key))
 }
@@ -91,7 +135,9 @@ fn extent(cursor: Cursor<'_>, close: &[&'static str]) -> Look<(usize, Ending)> {
         for (at, _) in rest.match_indices(marker) {
             let before = rest.get(..at).unwrap_or_default().trim_end();
             let is_sound = before.ends_with(['}', ']']);
-            if first.is_none_or(|(known, sound)| (is_sound && !sound) || (is_sound == sound && at < known)) {
+            if first.is_none_or(|(known, sound)| {
+                (is_sound && !sound) || (is_sound == sound && at < known)
+            }) {
                 first = Some((at, is_sound));
             }
             if is_sound {
@@ -161,8 +207,12 @@ impl Envelopes<'_, '_> {
     /// `{"tool_calls": […]}`, `{"type": "function", "function": {…}}`.
     fn wrapped(&self, at: usize) -> Option<usize> {
         let members = self.members(at);
-        let is_container =
-            |at: usize| matches!(self.kind(at), Some(Kind::Object | Kind::Array | Kind::Tuple));
+        let is_container = |at: usize| {
+            matches!(
+                self.kind(at),
+                Some(Kind::Object | Kind::Array | Kind::Tuple)
+            )
+        };
         let (_, inner) = members
             .iter()
             .find(|(key, value)| WRAPPER_KEYS.contains(&key.as_str()) && is_container(*value))?;
@@ -178,7 +228,10 @@ impl Envelopes<'_, '_> {
         let find = |keys: &[&str], more: &[&str]| {
             let more = if expected { more } else { &[] };
             keys.iter().chain(more).find_map(|wanted| {
-                members.iter().find(|(key, _)| key == wanted).map(|(_, at)| *at)
+                members
+                    .iter()
+                    .find(|(key, _)| key == wanted)
+                    .map(|(_, at)| *at)
             })
         };
         let name = find(NAME_KEYS, MORE_NAME_KEYS)
@@ -189,9 +242,13 @@ impl Envelopes<'_, '_> {
         };
         let arguments = find(ARGUMENT_KEYS, MORE_ARGUMENT_KEYS);
         let is_envelope_key = |key: &str| {
-            [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS].iter().any(|keys| keys.contains(&key))
+            [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS]
+                .iter()
+                .any(|keys| keys.contains(&key))
                 || expected
-                    && [MORE_NAME_KEYS, MORE_ARGUMENT_KEYS].iter().any(|keys| keys.contains(&key))
+                    && [MORE_NAME_KEYS, MORE_ARGUMENT_KEYS]
+                        .iter()
+                        .any(|keys| keys.contains(&key))
         };
         let beside = members.iter().any(|(key, _)| !is_envelope_key(key));
         let arguments = match arguments {
@@ -206,7 +263,12 @@ impl Envelopes<'_, '_> {
             .find_map(|wanted| members.iter().find(|(key, _)| key == wanted))
             .map(|(_, at)| self.key(*at))
             .filter(|id| !id.is_empty() && id.len() < 128);
-        Some(vec![Printed { name, arguments, id, ending: Ending::Own }])
+        Some(vec![Printed {
+            name,
+            arguments,
+            id,
+            ending: Ending::Own,
+        }])
     }
 
     /// The text of arguments: a container as it stands, or the content of a string.
@@ -276,7 +338,8 @@ impl Envelopes<'_, '_> {
             .chunks_exact(2)
             .map(|pair| {
                 let (name, arguments) = (*pair.first()?, *pair.last()?);
-                let is_pair = self.kind(name)? == Kind::String && self.kind(arguments)? == Kind::Object;
+                let is_pair =
+                    self.kind(name)? == Kind::String && self.kind(arguments)? == Kind::Object;
                 let name = is_pair.then(|| self.key(name))?;
                 let name = clean_name(&name);
                 self.context
@@ -325,13 +388,19 @@ fn forgiving(text: &str, context: Context<'_>) -> Option<Vec<Printed>> {
 /// The objects of a list: each begins with a brace and a key of an envelope.
 fn parts(text: &str) -> Vec<&str> {
     let begins = |rest: &str| {
-        let key = rest.trim_start_matches('{').trim_start().trim_start_matches(['"', '\'']);
+        let key = rest
+            .trim_start_matches('{')
+            .trim_start()
+            .trim_start_matches(['"', '\'']);
         [NAME_KEYS, ARGUMENT_KEYS]
             .iter()
             .flat_map(|keys| keys.iter())
             .any(|name| {
-                key.strip_prefix(name)
-                    .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+                key.strip_prefix(name).is_some_and(|rest| {
+                    rest.trim_start_matches(['"', '\''])
+                        .trim_start()
+                        .starts_with(':')
+                })
             })
     };
     let mut starts: Vec<usize> = Vec::new();
@@ -342,7 +411,9 @@ fn parts(text: &str) -> Vec<&str> {
             starts.push(at);
             seen_name = false;
         }
-        let until = text.get(starts.last().copied().unwrap_or(0)..at).unwrap_or_default();
+        let until = text
+            .get(starts.last().copied().unwrap_or(0)..at)
+            .unwrap_or_default();
         seen_name |= NAME_KEYS.iter().any(|key| after_key(until, key).is_some());
     }
     let ends = starts.iter().skip(1).copied().chain([text.len()]);

@@ -49,7 +49,11 @@ pub(crate) fn read_many(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<V
 }
 
 /// The calls of a value that is a call or a list of calls; `None` if it is anything else.
-pub(crate) fn calls(values: &Values<'_>, root: usize, context: Context<'_>) -> Option<Vec<Printed>> {
+pub(crate) fn calls(
+    values: &Values<'_>,
+    root: usize,
+    context: Context<'_>,
+) -> Option<Vec<Printed>> {
     let node = values.node(root)?;
     match node.kind {
         Kind::Call if PRINTING.contains(&values.name(root)) => {
@@ -81,12 +85,7 @@ pub(crate) fn call(values: &Values<'_>, at: usize, context: Context<'_>) -> Opti
     Some(Printed::new(name, arguments))
 }
 
-fn arguments(
-    values: &Values<'_>,
-    at: usize,
-    name: &str,
-    context: Context<'_>,
-) -> Option<String> {
+fn arguments(values: &Values<'_>, at: usize, name: &str, context: Context<'_>) -> Option<String> {
     let children: Vec<usize> = values.children(at).collect();
     if let [only] = children.as_slice()
         && values.node(*only)?.kind == Kind::Object

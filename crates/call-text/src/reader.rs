@@ -238,7 +238,11 @@ impl CallReader {
                 }
             }
         }
-        let end = if is_end { held.len() } else { self.certain(held, released) };
+        let end = if is_end {
+            held.len()
+        } else {
+            self.certain(held, released)
+        };
         self.pending
             .push_text(held.get(released..end).unwrap_or_default(), out);
         let released = end.max(released);
@@ -273,7 +277,14 @@ impl CallReader {
                 Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
                 Ok(Next::Over(length)) => {
                     self.section = None;
-                    return Step::Calls(format, Found { calls: Vec::new(), length }, 0);
+                    return Step::Calls(
+                        format,
+                        Found {
+                            calls: Vec::new(),
+                            length,
+                        },
+                        0,
+                    );
                 }
                 Err(Stop::Not) => self.section = None,
             }
@@ -298,7 +309,9 @@ impl CallReader {
         match first {
             b'`' => return self.at_backtick(rest, is_end),
             b'<' | b'[' | b']' | b'>' | b'{' => {}
-            b'(' if self.options.mode == Mode::Expected => return self.at_parenthesis(held, is_end),
+            b'(' if self.options.mode == Mode::Expected => {
+                return self.at_parenthesis(held, is_end);
+            }
             _ if is_word && self.prose.at_line_start => {}
             b' ' | b'\n' | b'\t' if self.prose.at_line_start => {
                 let blank = rest.len() - rest.trim_start().len();
@@ -366,7 +379,11 @@ impl CallReader {
         if !rest.starts_with(['<', ']']) {
             return Ok(None);
         }
-        for format in [&format::BARE_TAGS, &format::BARE_ELEMENTS, &format::TOOL_TAG] {
+        for format in [
+            &format::BARE_TAGS,
+            &format::BARE_ELEMENTS,
+            &format::TOOL_TAG,
+        ] {
             if self.reads(format)
                 && let Some(step) = self.begin(format, rest, is_end)?
             {
@@ -412,7 +429,11 @@ impl CallReader {
         const FENCE: &str = "```";
         if !rest.starts_with(FENCE) {
             let grows = !is_end && FENCE.starts_with(rest);
-            return if grows { Err(Stop::More) } else { Ok(Step::Text(1)) };
+            return if grows {
+                Err(Stop::More)
+            } else {
+                Ok(Step::Text(1))
+            };
         }
         let reads = !self.prose.in_fence
             && match self.options.mode {
@@ -519,7 +540,9 @@ impl CallReader {
                 self.at += length;
                 self.turn(turn, held, released, out);
             }
-            Step::Calls(format, found, back) => self.calls(format, found, back, held, released, out),
+            Step::Calls(format, found, back) => {
+                self.calls(format, found, back, held, released, out)
+            }
         }
     }
 
@@ -616,7 +639,10 @@ impl CallReader {
         }
         self.told.any = true;
         if is_bare {
-            let calls = found.calls.into_iter().map(|call| (call.name, call.arguments));
+            let calls = found
+                .calls
+                .into_iter()
+                .map(|call| (call.name, call.arguments));
             self.told.calls.extend(calls.take(MAX_TOLD));
         }
         self.prose.see_calls();

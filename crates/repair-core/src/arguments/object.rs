@@ -163,8 +163,8 @@ impl<'t> Solver<'_, 't, '_> {
             let Some(step) = self.step_of_risk(rename.rule, rename.risk, edit) else {
                 return Solutions::none();
             };
-            let renamed = rename.value.then(step, &mut self.plans);
-            all = all.and(&renamed, &mut self.plans);
+            let with_key = rename.value.then(step, &mut self.plans);
+            all = all.and(&with_key, &mut self.plans);
         }
         for child in undeclared {
             if renames.iter().any(|rename| rename.child == *child) {

@@ -50,8 +50,10 @@ pub(super) fn stringified_number(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    let text = solver.arena.string(fault.node).into_owned();
-    number::is_strict(&text).then(|| scalar(solver, Kind::Number, &text))?
+    if !number::is_strict(&solver.arena.string(fault.node)) {
+        return None;
+    }
+    proposed(solver.arena.new_unquoted(Kind::Number, fault.node))
 }
 
 /// White space around a number, a plus sign, a bare point, leading zeros.
@@ -520,7 +522,12 @@ pub(super) fn enum_fold(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Op
 
 pub(super) fn enum_near(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
     let text = solver.arena.string(fault.node);
-    let value = near_choice(fault.ty.choices.as_ref()?, &text)?;
+    let choices = fault.ty.choices.as_ref()?;
+    // What is the same but for its spelling is no guess.
+    if choices.folded(&text).is_some() {
+        return None;
+    }
+    let value = near_choice(choices, &text)?;
     proposed(solver.arena.new_string(value))
 }
 
