@@ -13,6 +13,7 @@ mod field;
 mod generate;
 mod hostile;
 mod json;
+mod policy;
 mod promises;
 mod rules;
 mod serialise;

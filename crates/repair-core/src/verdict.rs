@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
+use crate::candidates::Candidates;
 use crate::fix::Fix;
 use crate::fixes::Fixes;
 use crate::rule::Risk;
@@ -174,7 +175,7 @@ pub struct Rejected {
     pub(crate) tool_count: usize,
     pub(crate) expected: Option<ExpectedParameters>,
     pub(crate) errors: Vec<ArgumentError>,
-    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) candidates: Candidates,
 }
 
 impl Rejected {
@@ -215,6 +216,6 @@ impl Rejected {
 
     /// Proposals, best first. None of them may run without the harness's or a person's consent.
     pub fn candidates(&self) -> &[Candidate] {
-        &self.candidates
+        self.candidates.get()
     }
 }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::solver::{Slot, Solver};
-use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, equal, lenient, number};
+use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, lenient, number};
 use crate::names;
 use crate::rule::Risk;
 use crate::schema::tree::{Kinds, Property, Type};
@@ -563,13 +563,7 @@ pub(super) fn near_choice<'t>(choices: &'t Choices, text: &str) -> Option<&'t st
 
 /// Whether a node is one of the type's values, or the type has none.
 pub(super) fn is_allowed_value(arena: &Arena<'_>, node: NodeId, ty: &Type) -> bool {
-    let Some(choices) = &ty.choices else {
-        return true;
-    };
-    match arena.node(node).kind {
-        Kind::String => choices.has_string(&arena.string(node)),
-        _ => choices
-            .others()
-            .any(|value| equal::node_equals_value(arena, node, value)),
-    }
+    ty.choices
+        .as_ref()
+        .is_none_or(|choices| choices.allow(arena, node))
 }
