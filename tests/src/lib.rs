@@ -62,3 +62,8 @@ pub fn is_sound_part(part: &Value, truth: &Value) -> bool {
         _ => same(part, truth),
     }
 }
+
+/// The programs in the README compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

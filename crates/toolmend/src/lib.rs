@@ -2,10 +2,12 @@
 //!
 //! - [`repair_core`]: one call at a time, deterministic, in microseconds;
 //! - [`call_text`]: calls that a model printed as text, and streamed call deltas;
+//! - `self_debug` (feature `self-debug`): tools that are repaired, debugged and retried; with
+//!   `openai` by a model behind an OpenAI-compatible endpoint, with `mcp` those of MCP servers;
 //! - [`protocol`]: the line protocol of the `toolmend` command, as functions without I/O.
 //!
-//! The default feature `cli` builds the command; the library alone is
-//! `toolmend = { version = "…", default-features = false }`.
+//! The features `cli` (the command), `self-debug` and `openai` are on by default. What is pure and
+//! synchronous alone is `toolmend = { version = "…", default-features = false }`.
 //!
 //! ```
 //! use toolmend::{Policy, RawCall, ToolSet, ToolSpec, Verdict};
@@ -31,3 +33,12 @@ pub use repair_core::{
     Arguments, Call, Candidate, Effect, Finish, Fix, Fixes, Policy, RawCall, Reason, Rejected,
     Repaired, Risk, RuleSetting, ToolSet, ToolSpec, Verdict, repair_json, rules,
 };
+#[cfg(feature = "self-debug")]
+pub use self_debug;
+#[cfg(feature = "self-debug")]
+pub use self_debug::{
+    CallContext, CallReport, Debugger, FnTool, HeuristicDebugger, LlmDebugger, SelfDebugOptions,
+    Tool, ToolBox, ToolError, ToolExt, debugger_fn, wrap_with_self_debug,
+};
+#[cfg(feature = "openai")]
+pub use self_debug::{OpenAiModel, OpenAiOptions};
