@@ -35,7 +35,7 @@ struct ReadNote {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct WriteNote {
-    /// The path of the note, ending in `.md`.
+    /// The path of the note, without folders.
     path: String,
     /// The whole text of the note.
     content: String,
@@ -110,8 +110,8 @@ impl Notebook {
         FnTool::new("write_note", "Writes a note", move |write: WriteNote| {
             let notebook = notebook.clone();
             async move {
-                if !write.path.ends_with(".md") {
-                    let message = format!("'{}' does not end in .md", write.path);
+                if write.path.is_empty() || write.path.contains('/') {
+                    let message = format!("'{}' is no name of a note", write.path);
                     return Err(ToolError::value(message));
                 }
                 let size = write.content.len();
@@ -145,12 +145,13 @@ impl Notebook {
 /// Says which notes there are, and which one may be meant.
 fn no_such_note(path: &str, notes: &BTreeMap<String, String>) -> String {
     let stem = |path: &str| path.trim_end_matches(".md").to_lowercase();
-    let meant = notes.keys().find(|known| stem(path).contains(&stem(known)));
-    match meant {
-        Some(known) => format!("there is no note '{path}'; did you mean '{known}'?"),
-        None => {
-            let known: Vec<&str> = notes.keys().map(String::as_str).collect();
-            format!("there is no note '{path}'; there are: {}", known.join(", "))
-        }
+    let mut known = notes.keys().map(String::as_str);
+    if let Some(meant) = known
+        .clone()
+        .find(|known| stem(path).contains(&stem(known)))
+    {
+        return format!("there is no note '{path}'; did you mean '{meant}'?");
     }
+    let known: Vec<&str> = known.by_ref().collect();
+    format!("there is no note '{path}'; there are: {}", known.join(", "))
 }

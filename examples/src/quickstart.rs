@@ -145,7 +145,7 @@ impl fmt::Display for Played {
         }
         for (number, line) in self.report.message().lines().enumerate() {
             let label = if number == 0 { "model" } else { "" };
-            writeln!(f, "  {label:8} {line}")?;
+            writeln!(f, "{}", format!("  {label:8} {line}").trim_end())?;
         }
         Ok(())
     }

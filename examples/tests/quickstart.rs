@@ -31,7 +31,7 @@ async fn each_call_comes_to_what_it_should() {
             repaired.clone(),
         ),
         (
-            "parse_string",
+            "stringified_container",
             Some(r##"search_notes {"query": "planets", "tags": ["#space", "#sky"]}"##),
             repaired.clone(),
         ),
@@ -46,8 +46,8 @@ async fn each_call_comes_to_what_it_should() {
             repaired.clone(),
         ),
         (
-            "rename_key",
-            Some(r##"write_note {"path": "todo.md", "content": "Buy milk and bread. #home"}"##),
+            "key_slip",
+            Some(r#"write_note {"path": "todo.md", "content": "Buy milk and bread. #home"}"#),
             repaired,
         ),
         (
@@ -55,7 +55,11 @@ async fn each_call_comes_to_what_it_should() {
             Some(r#"read_note {"path":"monday.md"}"#),
             vec!["failed", "proposed", "retrying", "succeeded"],
         ),
-        ("Truncated", None, vec!["failed", "proposed", "gave_up"]),
+        (
+            "Truncated",
+            None,
+            vec!["failed", "proposed", "candidate_rejected", "gave_up"],
+        ),
         ("NotPermitted", None, vec!["failed", "gave_up"]),
     ];
     let cases = cases();

@@ -143,11 +143,32 @@ impl Subject {
         let mut scalars = Vec::new();
         strict::scalars(&value, &mut scalars);
         for scalar in scalars {
-            let emitted = raw.arguments().unwrap_or_default();
-            let is_known =
-                origin::is_of_schema(scalar, &self.schema) || origin::is_of_text(scalar, emitted);
-            promise(is_known, "nothing is invented", &(scalar, text, fixes));
+            promise(
+                self.is_known(scalar, raw),
+                "nothing is invented",
+                &(scalar, text, fixes),
+            );
         }
+    }
+
+    /// Whether a scalar comes from the call or the schema. The JSON text of a container may have
+    /// become a string: then what it holds counts, not its escapes.
+    fn is_known(&self, scalar: &Value, raw: &RawCall<'_>) -> bool {
+        let emitted = raw.arguments().unwrap_or_default();
+        if origin::is_of_schema(scalar, &self.schema) || origin::is_of_text(scalar, emitted) {
+            return true;
+        }
+        let inner: Option<Value> = scalar
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok());
+        let Some(inner) = inner.filter(|inner| inner.is_object() || inner.is_array()) else {
+            return false;
+        };
+        let mut scalars = Vec::new();
+        strict::scalars(&inner, &mut scalars);
+        scalars
+            .into_iter()
+            .all(|scalar| origin::is_of_text(scalar, emitted))
     }
 
     /// Every fix of the arguments is needed: with it undone, the validator refuses.

@@ -1,7 +1,12 @@
 //! What wrapping costs a call that succeeds, with nobody watching.
 //!
 //! The last lines are ratios, measured in this run.
-#![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::indexing_slicing
+)]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -23,7 +23,7 @@ use crate::debugger::Debugger;
 use crate::error::ToolError;
 use crate::observers::Observers;
 use crate::options::SelfDebugOptions;
-use crate::report::CallReport;
+use crate::report::{CallReport, correction};
 use crate::tool::Tool;
 use crate::trace;
 
@@ -220,6 +220,12 @@ fn failed(error: &ToolError) -> Answer {
     }
 }
 
+/// The notes that say something, with an empty line between them.
+fn joined(notes: [&str; 2]) -> String {
+    let said: Vec<&str> = notes.into_iter().filter(|note| !note.is_empty()).collect();
+    said.join("\n\n")
+}
+
 fn digest(result: &Value) -> ResultDigest {
     // Values always serialise; the empty digest of the impossible case is a digest too.
     ResultDigest::of(&serde_json::to_vec(result).unwrap_or_default())
@@ -298,12 +304,18 @@ impl<'a> Live<'a> {
                 .with_history(outcome.failures.clone(), reason.clone())),
             (_, result) => Ok(result.unwrap_or_default()),
         };
+        let executed = self.executed.take();
+        let correction = match &result {
+            Ok(_) => correction(&outcome.failures, executed.as_deref()),
+            Err(_) => String::new(),
+        };
+        let notes = [correction.as_str(), outcome.note.as_str()];
         CallReport {
             result,
-            executed: self.executed.take(),
+            executed,
             history: outcome.history.clone(),
             fixes: Arc::clone(&outcome.fixes),
-            note: outcome.note.clone(),
+            note: joined(notes),
             attempts: outcome.failures.clone(),
             spent: outcome.spent,
             terminal: self

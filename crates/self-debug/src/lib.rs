@@ -58,7 +58,7 @@
 //! | `chat`, `openai` | models, and the one behind an endpoint |
 //! | `approver` | who is asked for consent |
 //! | `observers`, `trace`, `audit` | who is told: closures and subscriptions, `tracing`, the log |
-//! | `report` | what came of a call |
+//! | `report`, `text` | what came of a call; excerpts |
 
 mod approver;
 pub mod audit;
@@ -76,6 +76,7 @@ mod observers;
 mod openai;
 mod options;
 mod report;
+mod text;
 mod tool;
 mod toolbox;
 mod trace;
@@ -86,9 +87,7 @@ pub use audit::{AuditLog, AuditOptions};
 pub use chat::{
     ChatModel, ChatReply, ChatRequest, FnModel, ModelError, ModelErrorKind, chat_model_fn,
 };
-pub use debugger::{
-    Debugger, DebuggerError, FnDebugger, NoDebugger, Or, Proposed, debugger_fn,
-};
+pub use debugger::{Debugger, DebuggerError, FnDebugger, NoDebugger, Or, Proposed, debugger_fn};
 pub use error::ToolError;
 pub use fn_tool::FnTool;
 pub use heuristic::HeuristicDebugger;

@@ -7,6 +7,7 @@ use repair_core::{Call, Fix, HistoryCall, RawCall};
 use serde_json::Value;
 
 use crate::error::ToolError;
+use crate::text::shortened;
 
 /// What came of a call: the result, and everything that the conversation needs.
 #[derive(Clone, Debug)]
@@ -21,7 +22,8 @@ pub struct CallReport {
     pub history: HistoryCall,
     /// What rules changed.
     pub fixes: Arc<[Fix]>,
-    /// The note for the model, to stand beside the result; empty where there is nothing to say.
+    /// The note for the model, to stand beside the result: what was corrected, by rules or by the
+    /// debugger. Empty where there is nothing to say.
     pub note: String,
     /// The tries that failed, oldest first.
     pub attempts: Vec<FailedAttempt>,
@@ -46,6 +48,27 @@ impl CallReport {
         text
     }
 }
+
+/// What the model has to know about a call that succeeded with other arguments than it wrote: why
+/// its own failed, and what ran. Empty where its own call ran.
+pub(crate) fn correction(failures: &[FailedAttempt], executed: Option<&Call<'_>>) -> String {
+    let (Some(first), Some(call)) = (failures.first(), executed) else {
+        return String::new();
+    };
+    let (before, after) = (&*first.call.arguments, call.arguments().text());
+    if before == after {
+        return String::new();
+    }
+    format!(
+        "Your call of '{}' failed: {}\nIt was run with these arguments instead: {}",
+        call.tool(),
+        shortened(&first.error.message.replace('\n', " "), EXCERPT),
+        shortened(after, EXCERPT),
+    )
+}
+
+/// Longest excerpt in a note, in characters.
+const EXCERPT: usize = 400;
 
 /// What surrounds a call: the last messages of the conversation, for the debugger, and a budget of
 /// its own.

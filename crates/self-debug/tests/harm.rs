@@ -301,6 +301,18 @@ async fn only_errors_that_other_arguments_can_mend_reach_the_debugger() {
     }
 }
 
+/// A tool that always says no.
+struct Refusing(ToolSpec);
+#[async_trait]
+impl Tool for Refusing {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+    async fn call(&self, _: Value) -> Result<Value, ToolError> {
+        Err(ToolError::value("no"))
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_tool_without_a_schema_asks_no_model() {
     let asked = Counter::default();
@@ -309,16 +321,6 @@ async fn a_tool_without_a_schema_asks_no_model() {
         count.add();
         async { Ok::<_, DebuggerError>(Candidate::new("{}", 1.0)) }
     });
-    struct Refusing(ToolSpec);
-    #[async_trait]
-    impl Tool for Refusing {
-        fn spec(&self) -> &ToolSpec {
-            &self.0
-        }
-        async fn call(&self, _: Value) -> Result<Value, ToolError> {
-            Err(ToolError::value("no"))
-        }
-    }
     let tool = Refusing(ToolSpec::without_schema("bare"));
     let tool = wrap_with_self_debug(tool, debugger, SelfDebugOptions::default());
     let error = tool.call(json!({"x": 1})).await.unwrap_err();

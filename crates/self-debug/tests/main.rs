@@ -1,4 +1,10 @@
 //! One binary: linking is what costs.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test stops at what it did not expect"
+)]
 
 mod audit;
 mod audit_kill;

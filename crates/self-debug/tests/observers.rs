@@ -1,6 +1,7 @@
 //! An observer cannot change the outcome.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::{Arc, Mutex, mpsc};
 
 use self_debug::{
@@ -34,19 +35,19 @@ async fn one_that_panics_changes_nothing_and_hears_the_next_event() {
 async fn one_that_blocks_delays_no_call_and_no_other_observer() {
     let (tool, runs) = Recorder::only("a.txt");
     let (release, blocked) = mpsc::channel::<()>();
-    let (heard, hears) = mpsc::channel();
+    let (told, wait) = mpsc::channel();
     let options = SelfDebugOptions::default()
         .on_event(move |_| {
             let _ = blocked.recv();
         })
         .on_event(move |event| {
-            let _ = heard.send(event.kind.name());
+            let _ = told.send(event.kind.name());
         });
     let tool = wrap_with_self_debug(tool, NoDebugger, options);
     for _ in 0..3 {
         assert!(tool.call(json!({"path": "a.txt"})).await.is_ok());
     }
-    assert_eq!(hears.iter().take(3).collect::<Vec<_>>(), ["succeeded"; 3]);
+    assert_eq!(wait.iter().take(3).collect::<Vec<_>>(), ["succeeded"; 3]);
     assert_eq!(runs.count(), 3);
     drop(release);
 }
@@ -118,7 +119,7 @@ struct Fields(String);
 
 impl tracing::field::Visit for Fields {
     fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
-        self.0.push_str(&format!(" {}={value:?}", field.name()));
+        let _ = write!(self.0, " {}={value:?}", field.name());
     }
 }
 

@@ -8,7 +8,7 @@ use harness::{Candidate, Operation, Patch, Proposal};
 use repair_core::repair_json;
 use serde_json::value::RawValue;
 
-use super::prompt::shortened;
+use crate::text::shortened;
 
 /// Most candidates that are read.
 const CANDIDATES: usize = 16;
@@ -317,13 +317,10 @@ mod tests {
             .remove(0)
             .1
         };
-        assert_eq!(
-            [
-                "0.25", "\"0.25\"", "25", "\"25%\"", "-1", "1e9", "\"high\"", "null"
-            ]
-            .map(told),
-            [0.25, 0.25, 0.25, 0.25, 0.0, 0.0, 0.0, 0.0]
-        );
+        let quarter = ["0.25", "\"0.25\"", "25", "\"25%\""].map(told);
+        assert!(quarter.iter().all(|told| (told - 0.25).abs() < 1e-9));
+        let nothing = ["-1", "1e9", "\"high\"", "null"].map(told);
+        assert!(nothing.iter().all(|told| told.abs() < 1e-9));
     }
 
     #[test]

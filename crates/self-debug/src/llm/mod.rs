@@ -11,6 +11,7 @@ use harness::{Failure, Usage};
 
 use crate::chat::{ChatModel, ChatReply, ChatRequest, ModelError};
 use crate::debugger::{Debugger, DebuggerError, Proposed};
+use crate::text::shortened;
 pub use prompt::{Prompt, PromptError};
 
 /// Asks a chat model for ranked candidates.
@@ -117,7 +118,7 @@ impl<M: ChatModel> Debugger for LlmDebugger<M> {
 fn proposed(reply: ChatReply) -> Result<Proposed, DebuggerError> {
     let usage: Usage = reply.usage;
     if let Some(refusal) = reply.refusal {
-        let reason = format!("the model refused: {}", prompt::shortened(&refusal, 500));
+        let reason = format!("the model refused: {}", shortened(&refusal, 500));
         return Ok(Proposed::give_up(reason).with_usage(usage));
     }
     match answer::read(&reply.text) {

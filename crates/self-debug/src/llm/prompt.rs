@@ -1,13 +1,15 @@
 //! The question to the model: templates, and data that cannot leave its place in them.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use harness::{Failure, Message};
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::text::shortened;
 
 const SYSTEM: &str = "system";
 const USER: &str = "user";
@@ -105,8 +107,8 @@ impl Prompt {
         }
         check(&environment, SYSTEM, &SWITCHES)?;
         let known: Vec<&str> = [&SWITCHES[..], &NEEDED, &OPTIONAL].concat();
-        let used = check(&environment, USER, &known)?;
-        if let Some(variable) = NEEDED.into_iter().find(|name| !used.contains(*name)) {
+        let shown = check(&environment, USER, &known)?;
+        if let Some(variable) = NEEDED.into_iter().find(|name| !shown.contains(*name)) {
             return Err(PromptError::MissingVariable { variable });
         }
         let prompt = Self {
@@ -293,23 +295,6 @@ fn shorten_texts(value: &mut Value) {
     }
 }
 
-/// A text, or its two ends where it has more than `most` characters.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    let count = text.chars().count();
-    if count <= most {
-        return text.to_owned();
-    }
-    let end = most / 4;
-    let start = most - end;
-    let head: String = text.chars().take(start).collect();
-    let tail: String = text.chars().skip(count - end).collect();
-    let left_out = count - most;
-    format!("{head} … ({left_out} characters are not shown) … {tail}")
-}
-
 fn encoded(value: &Value) -> String {
     escaped(&value.to_string())
 }
@@ -321,7 +306,8 @@ fn escaped(json: &str) -> String {
     for character in json.chars() {
         match character {
             '<' | '>' | '`' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => {
-                safe.push_str(&format!("\\u{:04x}", u32::from(character)));
+                // Writing to a string cannot fail.
+                let _ = write!(safe, "\\u{:04x}", u32::from(character));
             }
             _ => safe.push(character),
         }

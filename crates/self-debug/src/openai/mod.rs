@@ -79,7 +79,9 @@ impl OpenAiOptions {
 
     /// Sets the base URL, up to and without `/chat/completions`.
     pub fn with_base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = url.into().trim_end_matches('/').to_owned();
+        url.into()
+            .trim_end_matches('/')
+            .clone_into(&mut self.base_url);
         self
     }
 
@@ -153,9 +155,8 @@ impl OpenAiModel {
         if options.model.is_empty() {
             return wrong("no model is set: use with_model or OPENAI_MODEL");
         }
-        let url = match reqwest::Url::parse(&options.base_url) {
-            Ok(url) => url,
-            Err(_) => return wrong("the base URL is no URL: check with_base_url, OPENAI_BASE_URL"),
+        let Ok(url) = reqwest::Url::parse(&options.base_url) else {
+            return wrong("the base URL is no URL: check with_base_url, OPENAI_BASE_URL");
         };
         if !matches!(url.scheme(), "http" | "https") {
             return wrong("the base URL must begin with http:// or https://");
