@@ -302,7 +302,8 @@ impl Named<'_> {
         let target = self.tool.target();
         let conflicts = arguments::has_conflicting_keys(&read.arena);
         let fits = target.accepts(&read.arena, read.root);
-        if fits && !conflicts && !self.policy.integral_floats() {
+        let may_rewrite = self.policy.integral_floats() && raw.finish != Finish::Cut;
+        if fits && !conflicts && !may_rewrite {
             return self.finish(raw, read, Vec::new(), Vec::new());
         }
         if self.tool.is_broken {

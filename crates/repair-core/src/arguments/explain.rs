@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::value::{is_allowed_value, near_choice};
+use super::choice::{is_allowed_value, near_choice};
 use crate::fix::excerpt;
 use crate::json::pointer::push_segment;
 use crate::json::{Arena, Kind, NodeId, number};

@@ -1,5 +1,6 @@
 //! Arguments against the schema: a costed walk proposes, the judge decides.
 
+mod choice;
 mod explain;
 mod object;
 mod plan;
@@ -7,6 +8,7 @@ pub(crate) mod rules;
 mod search;
 mod solver;
 mod value;
+mod wrap;
 
 pub(crate) use explain::explain;
 pub(crate) use plan::{Edit, Step};

@@ -1,9 +1,10 @@
 //! The members of an object: values, keys that are not declared, properties that are missing.
 
+use super::choice::constant;
 use super::plan::{Edit, Solutions};
 use super::rules;
 use super::solver::{Slot, Solver};
-use super::value::{constant, is_null_word};
+use super::value::is_null_word;
 use crate::json::{Kind, NodeId};
 use crate::names;
 use crate::rule::{Risk, Rule};

@@ -4,6 +4,7 @@
 
 use super::value as propose;
 use super::value::Propose;
+use super::{choice, wrap};
 use crate::rule::{Loss, Risk, Rule, Stage};
 use crate::schema::tree::Kinds;
 
@@ -84,19 +85,19 @@ pub(crate) static VALUE_RULES: &[ValueRule] = &[
         rule: &ENUM_TYPE,
         from: SCALARS,
         to: Kinds::ANY,
-        propose: propose::enum_type,
+        propose: choice::enum_type,
     },
     ValueRule {
         rule: &ENUM_FOLD,
         from: Kinds::STRING,
         to: Kinds::STRING,
-        propose: propose::enum_fold,
+        propose: choice::enum_fold,
     },
     ValueRule {
         rule: &ENUM_NEAR,
         from: Kinds::STRING,
         to: Kinds::STRING,
-        propose: propose::enum_near,
+        propose: choice::enum_near,
     },
     ValueRule {
         rule: &STRINGIFIED_NUMBER,
@@ -192,7 +193,7 @@ pub(crate) static VALUE_RULES: &[ValueRule] = &[
         rule: &VALUE_WRAPPER,
         from: Kinds::OBJECT,
         to: Kinds::ANY,
-        propose: propose::value_wrapper,
+        propose: wrap::value_wrapper,
     },
     ValueRule {
         rule: &SCALAR_TO_OBJECT,
@@ -204,18 +205,18 @@ pub(crate) static VALUE_RULES: &[ValueRule] = &[
         rule: &REMOVE_WRAPPER,
         from: Kinds::OBJECT,
         to: Kinds::OBJECT,
-        propose: propose::remove_wrapper,
+        propose: wrap::remove_wrapper,
     },
     ValueRule {
         rule: &ADD_WRAPPER,
         from: Kinds::OBJECT,
         to: Kinds::OBJECT,
-        propose: propose::add_wrapper,
+        propose: wrap::add_wrapper,
     },
     ValueRule {
         rule: &LIFT_MEMBERS,
         from: Kinds::OBJECT,
         to: Kinds::OBJECT,
-        propose: propose::lift_members,
+        propose: wrap::lift_members,
     },
 ];

@@ -156,7 +156,8 @@ impl Trial<'_, '_, '_> {
     /// The steps without those that the judge does not ask for: the tree was wrong about them.
     /// Steps that strictness or the host asks for, not the schema, stay.
     fn needed(&mut self, mut steps: Vec<Step>) -> Vec<Step> {
-        if steps.len() > MAX_CHECKED {
+        // A single step is needed: the judge refused the document without it.
+        if steps.len() == 1 || steps.len() > MAX_CHECKED {
             return steps;
         }
         let mut at = 0;

@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::choice::is_allowed_value;
 use super::plan::{Edit, Plans, Solutions, Step};
 use super::rules::{self, VALUE_RULES};
-use super::value::{Fault, is_allowed_value};
+use super::value::Fault;
 use crate::json::{Arena, Kind, NodeId, number};
 use crate::policy::Policy;
 use crate::rule::{Risk, Rule};

@@ -7,11 +7,8 @@ use std::borrow::Cow;
 
 use super::solver::{Slot, Solver};
 use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, lenient, number};
-use crate::names;
 use crate::rule::Risk;
-use crate::schema::tree::{Kinds, Property, Type};
-use crate::schema::{Choices, Tree};
-use crate::words;
+use crate::schema::tree::{Kinds, Type};
 
 /// What a rule is asked about.
 #[derive(Clone, Copy)]
@@ -33,7 +30,7 @@ pub(crate) type Propose =
     for<'s, 't, 'a> fn(&mut Solver<'s, 't, 'a>, Fault<'t>) -> Option<Proposed>;
 
 #[allow(clippy::unnecessary_wraps, reason = "the shape of every proposal")]
-fn proposed(node: NodeId) -> Option<Proposed> {
+pub(super) fn proposed(node: NodeId) -> Option<Proposed> {
     Some(Proposed {
         node,
         risk: Risk::Lossless,
@@ -165,7 +162,7 @@ pub(super) fn looks_like_container(text: &str) -> bool {
 }
 
 /// A value that was read out of a string: nothing in it may stand twice under one key.
-fn read_strict(arena: &mut Arena<'_>, text: &str) -> Option<NodeId> {
+pub(super) fn read_strict(arena: &mut Arena<'_>, text: &str) -> Option<NodeId> {
     let known = arena.duplicates().len();
     let (start, end) = arena.append(text);
     let node = arena.read_side(start, end, MAX_DEPTH).ok()?;
@@ -239,7 +236,7 @@ pub(super) fn array_to_single(
     only_child(solver.arena, fault.node).and_then(proposed)
 }
 
-fn only_child(arena: &Arena<'_>, container: NodeId) -> Option<NodeId> {
+pub(super) fn only_child(arena: &Arena<'_>, container: NodeId) -> Option<NodeId> {
     let mut children = arena.children(container);
     let first = children.next()?;
     children.next().is_none().then_some(first)
@@ -364,206 +361,4 @@ pub(super) fn empty_string_to_container(
         _ => return None,
     };
     proposed(solver.arena.new_empty(kind))
-}
-
-// ---- wrappers ----
-
-/// `{"value": x}`, `{"type": …, "value": x}`, and items as `{"item": x}` or under the singular of
-/// the array's key.
-pub(super) fn value_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
-    let arena = &solver.arena;
-    if fault.slot == Slot::Root {
-        return None;
-    }
-    let wrapped = match only_child(arena, fault.node) {
-        Some(child) => {
-            let key = arena.key(child);
-            let is_wrapper = key == "value"
-                || matches!(fault.slot, Slot::Item(array) if key == "item" || is_singular_of(&key, &arena.key(array)));
-            is_wrapper.then_some(child)
-        }
-        None if arena.node(fault.node).len == 2 && arena.member(fault.node, "type").is_some() => {
-            arena.member(fault.node, "value")
-        }
-        None => None,
-    };
-    proposed(wrapped?)
-}
-
-fn is_singular_of(word: &str, plural: &str) -> bool {
-    !word.is_empty()
-        && (plural.strip_suffix('s') == Some(word)
-            || plural.strip_suffix("es") == Some(word)
-            || plural
-                .strip_suffix("ies")
-                .zip(word.strip_suffix('y'))
-                .is_some_and(|(a, b)| a == b))
-}
-
-/// The object inside a wrapper that the type does not know.
-pub(super) fn remove_wrapper(
-    solver: &mut Solver<'_, '_, '_>,
-    fault: Fault<'_>,
-) -> Option<Proposed> {
-    let child = only_child(solver.arena, fault.node)?;
-    let key = solver.arena.key(child);
-    let declared = solver.tree.declares(Some(fault.ty.id), &key);
-    let is_object = match solver.arena.node(child).kind {
-        Kind::Object => true,
-        Kind::String => looks_like_container(&solver.arena.string(child)),
-        _ => false,
-    };
-    (words::WRAPPERS.contains(&&*key) && !declared && is_object).then(|| proposed(child))?
-}
-
-/// The only object property of a tool whose arguments came without it.
-pub(super) fn add_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
-    if fault.slot != Slot::Root || solver.arena.node(fault.node).len == 0 {
-        return None;
-    }
-    let property = only_object_property(solver.tree, fault.ty)?;
-    let fits_nothing_declared = solver
-        .arena
-        .children(fault.node)
-        .all(|child| !fault.ty.declares(&solver.arena.key(child)));
-    fits_nothing_declared.then(|| {
-        let name = &property.name;
-        proposed(
-            solver
-                .arena
-                .new_container(Kind::Object, Some(name), fault.node),
-        )
-    })?
-}
-
-/// The one property that takes an object, if it says what is in it: an object that takes anything
-/// is no evidence.
-fn only_object_property<'t>(tree: &Tree, ty: &'t Type) -> Option<&'t Property> {
-    let mut objects = ty
-        .properties()
-        .iter()
-        .filter(|property| tree.kinds(property.ty).meets(Kinds::OBJECT));
-    let only = objects.next()?;
-    (objects.next().is_none() && tree.declares_any(Some(only.ty))).then_some(only)
-}
-
-/// Members that stand beside the empty object they belong into.
-pub(super) fn lift_members(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
-    let tree = solver.tree;
-    let property = only_object_property(tree, fault.ty)?;
-    let arena = &mut *solver.arena;
-    let target = arena.member(fault.node, &property.name)?;
-    let node = arena.node(target);
-    if node.kind != Kind::Object || node.len > 0 {
-        return None;
-    }
-    let (stay, lifted): (Vec<NodeId>, Vec<NodeId>) = arena
-        .children(fault.node)
-        .partition(|child| fault.ty.declares(&arena.key(*child)));
-    let all_belong = lifted
-        .iter()
-        .all(|child| tree.declares(Some(property.ty), &arena.key(*child)));
-    if lifted.is_empty() || !all_belong {
-        return None;
-    }
-    let filled = arena.new_object(lifted.into_iter().map(|child| (child, child)).collect());
-    let members = stay
-        .into_iter()
-        .map(|child| (child, if child == target { filled } else { child }));
-    let members = members.collect();
-    proposed(solver.arena.new_object(members))
-}
-
-// ---- enum and const ----
-
-/// The allowed value that is the same but for its type. Null is not the word for it.
-pub(super) fn enum_type(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
-    let choices = fault.ty.choices.as_ref()?;
-    let (value, risk) = match solver.arena.node(fault.node).kind {
-        Kind::Null => return None,
-        Kind::String => {
-            let text = solver.arena.string(fault.node);
-            let mut equal = choices.others().filter(|value| {
-                (value.is_number() || value.is_boolean()) && value.to_string() == text
-            });
-            let value = equal.next()?;
-            (value.clone(), Risk::Lossless)
-        }
-        _ => {
-            let text = solver.arena.token(fault.node);
-            if !choices.has_string(text) {
-                return None;
-            }
-            (text.into(), Risk::Inferred)
-        }
-    };
-    Some(Proposed {
-        node: constant(solver, &value)?,
-        risk,
-    })
-}
-
-/// A new node for a value of the schema.
-pub(super) fn constant(
-    solver: &mut Solver<'_, '_, '_>,
-    value: &serde_json::Value,
-) -> Option<NodeId> {
-    read_strict(solver.arena, &value.to_string())
-}
-
-pub(super) fn enum_fold(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
-    let text = solver.arena.string(fault.node);
-    let value = fault.ty.choices.as_ref()?.folded(&text)?;
-    if words::are_opposites(&text, value) {
-        return None;
-    }
-    proposed(solver.arena.new_string(value))
-}
-
-pub(super) fn enum_near(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
-    let text = solver.arena.string(fault.node);
-    let choices = fault.ty.choices.as_ref()?;
-    // What is the same but for its spelling is no guess.
-    if choices.folded(&text).is_some() {
-        return None;
-    }
-    let value = near_choice(choices, &text)?;
-    proposed(solver.arena.new_string(value))
-}
-
-/// How alike two enum values must be for one to be a guess for the other.
-const NEAR: f64 = 0.7;
-/// Longer lists of values are not searched for a near one.
-const MAX_CHOICES: usize = 500;
-/// Longer texts, in bytes, are near nothing.
-const MAX_CHOICE: usize = 100;
-
-/// The string among allowed values that is most like `text`, if it is clearly ahead.
-pub(super) fn near_choice<'t>(choices: &'t Choices, text: &str) -> Option<&'t str> {
-    if text.len() > MAX_CHOICE || choices.values().len() > MAX_CHOICES {
-        return None;
-    }
-    let mut best: Option<(&str, f64)> = None;
-    let mut second = 0.0_f64;
-    for value in choices.strings() {
-        let likeness = names::near::similarity(text, value);
-        match best {
-            Some((_, top)) if likeness <= top => second = second.max(likeness),
-            _ => {
-                second = best.map_or(0.0, |(_, top)| top);
-                best = Some((value, likeness));
-            }
-        }
-    }
-    best.filter(|(value, likeness)| {
-        *likeness >= NEAR && *likeness - second > 0.1 && !words::are_opposites(text, value)
-    })
-    .map(|(value, _)| value)
-}
-
-/// Whether a node is one of the type's values, or the type has none.
-pub(super) fn is_allowed_value(arena: &Arena<'_>, node: NodeId, ty: &Type) -> bool {
-    ty.choices
-        .as_ref()
-        .is_none_or(|choices| choices.allow(arena, node))
 }

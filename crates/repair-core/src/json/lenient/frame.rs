@@ -126,7 +126,8 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
 }
 
 /// Copies of a value are one, and an empty object before others is nothing.
-pub(super) fn merge_copies(lenient: &mut Lenient) {
+/// Only the whole text, of `emitted` bytes, shows what was left out.
+pub(super) fn merge_copies(lenient: &mut Lenient, emitted: usize) {
     if lenient.values.len() < 2 || lenient.problem.is_some() {
         return;
     }
@@ -163,11 +164,10 @@ pub(super) fn merge_copies(lenient: &mut Lenient) {
     for fix in &mut lenient.fixes {
         fix.after = fix.after.start.min(end)..fix.after.end.min(end);
     }
-    let whole = lenient.fixes.last().map_or(0, |fix| fix.before.end);
     lenient.fixes.push(super::TextFix {
         rule: &rules::REPEATED_VALUE,
         risk: rules::REPEATED_VALUE.risk,
-        before: 0..whole,
+        before: 0..emitted,
         after: 0..end,
     });
     lenient.text = text;

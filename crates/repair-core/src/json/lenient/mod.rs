@@ -99,7 +99,7 @@ pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
 
 fn read_plain(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
     let mut lenient = frame::read(text, tree, place, max_depth);
-    frame::merge_copies(&mut lenient);
+    frame::merge_copies(&mut lenient, text.len());
     lenient
 }
 

@@ -283,7 +283,8 @@ impl Reader<'_, '_> {
     fn write_content(&mut self, found: &Found, quote: char, from: usize) {
         let content = self.text.get(found.content.clone()).unwrap_or_default();
         if found.ending == Ending::Strict {
-            return self.out.push(content);
+            self.out.push(content);
+            return self.out.push("\"");
         }
         let is_cut = found.ending == Ending::Cut;
         let content = if is_cut {
