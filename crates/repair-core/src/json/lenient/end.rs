@@ -354,7 +354,7 @@ impl<'t> Ends<'t> {
         };
         let rest = self.rest(next);
         let is_object = stack.first().is_some_and(|root| root.is_object);
-        let is_member = next > at && is_object && key::quoted(rest).is_some();
+        let is_member = next > at && is_object && rest.starts_with('"');
         let inside = rest.strip_prefix(['{', '[']).map(|_| self.space(next + 1));
         let is_document = inside.is_some_and(|inside| {
             matches!(self.char_at(inside), Some('"' | '\'' | '{' | '}' | ']'))

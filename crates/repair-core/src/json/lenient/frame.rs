@@ -126,7 +126,7 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
 }
 
 /// Copies of a value are one, and an empty object before others is nothing.
-pub(super) fn merge_copies(lenient: &mut Lenient) {
+pub(super) fn merge_copies(input: &str, lenient: &mut Lenient) {
     if lenient.values.len() < 2 || lenient.problem.is_some() {
         return;
     }
@@ -163,11 +163,10 @@ pub(super) fn merge_copies(lenient: &mut Lenient) {
     for fix in &mut lenient.fixes {
         fix.after = fix.after.start.min(end)..fix.after.end.min(end);
     }
-    let whole = lenient.fixes.last().map_or(0, |fix| fix.before.end);
     lenient.fixes.push(super::TextFix {
         rule: &rules::REPEATED_VALUE,
         risk: rules::REPEATED_VALUE.risk,
-        before: 0..whole,
+        before: 0..input.len(),
         after: 0..end,
     });
     lenient.text = text;
