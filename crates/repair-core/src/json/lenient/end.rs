@@ -407,7 +407,8 @@ impl<'t> Ends<'t> {
                     last.repeated.insert(at);
                 }
             } else if self.object_after(after).is_some_and(is_known) {
-                ahead.clear();
+                // A set that is cleared keeps its size, which every clearing walks over.
+                ahead = HashSet::new();
             }
         }
         last
