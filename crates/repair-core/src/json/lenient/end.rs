@@ -40,6 +40,9 @@ impl End {
     }
 }
 
+/// Longest key that is taken for one where raw quotes stand before it, in bytes.
+const MAX_PLAIN_KEY: usize = 64;
+
 /// Longest comment that look-ahead steps over, in bytes.
 const MAX_COMMENT: usize = 200;
 
@@ -276,6 +279,11 @@ impl<'t> Ends<'t> {
         let is_known = self.tree.declares(frame.place, key.name);
         if is_new && is_like_others && is_known && self.may_begin(next, frame.place, key.name) {
             return End::Certain;
+        }
+        // Code between two quotes, with a colon behind them, looks like a long key.
+        let is_plain = key.name.len() <= MAX_PLAIN_KEY && !key.name.contains(['{', '}']);
+        if !is_plain && has_value {
+            return End::Faint;
         }
         let is_item = is_new && is_like_others && self.takes_any_key(frame);
         match (has_value, key.is_quoted) {
