@@ -108,13 +108,19 @@ impl<'t> Cursor<'t> {
 
     /// Steps over `word`, which must come next.
     pub(crate) fn need(&mut self, word: &str) -> Look<()> {
-        if self.eat(word)? { Ok(()) } else { Err(Stop::Not) }
+        if self.eat(word)? {
+            Ok(())
+        } else {
+            Err(Stop::Not)
+        }
     }
 
     /// The text before the next `needle`, which must stand within `limit` bytes; steps over both.
     pub(crate) fn up_to(&mut self, needle: &str, limit: usize) -> Look<&'t str> {
         let rest = self.rest();
-        let window = rest.get(..floor(rest, limit + needle.len())).unwrap_or(rest);
+        let window = rest
+            .get(..floor(rest, limit + needle.len()))
+            .unwrap_or(rest);
         match window.find(needle) {
             Some(at) => {
                 self.at += at + needle.len();
@@ -135,15 +141,4 @@ pub(crate) fn floor(text: &str, at: usize) -> usize {
         at -= 1;
     }
     at
-}
-
-/// The longest end of `text` that is a beginning of one of `words`, in bytes.
-pub(crate) fn open_end(text: &str, words: &[&str]) -> usize {
-    let longest = words.iter().map(|word| word.len()).max().unwrap_or(0);
-    let from = floor(text, text.len().saturating_sub(longest));
-    let tail = text.get(from..).unwrap_or_default();
-    tail.char_indices()
-        .map(|(at, _)| tail.get(at..).unwrap_or_default())
-        .find(|end| words.iter().any(|word| word.starts_with(end)))
-        .map_or(0, str::len)
 }

@@ -5,10 +5,11 @@
 //! of them: what differs is spelling.
 
 use crate::cursor::{Cursor, Look, Stop, floor};
+use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
 use crate::tools::Context;
 use crate::typing::Place;
-use crate::values::{self, Style};
+use crate::values::{self, Bare};
 
 /// Words of the tag around a call.
 const CALL_WORDS: &[&str] = &["function", "invoke"];
@@ -20,7 +21,7 @@ const LIST_WORDS: &[&str] = &["function_calls", "tool_calls", "tool_call", "func
 const BARS: &[char] = &['｜', '‖', '|', '│', '▁'];
 /// Longest tag, in bytes.
 const MAX_TAG: usize = 400;
-/// What stands before every tag of MiniMax M3.
+/// What stands before every tag of a call in elements.
 pub(crate) const ELEMENT_PREFIX: &str = "]<]minimax[>[";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,18 +164,68 @@ pub(crate) fn read(
         return json_body(cursor, body, name, close);
     }
     let place = Place::arguments(context.schema(&name));
-    let mut writer = ObjectWriter::new();
-    let mut seen: Vec<String> = Vec::new();
+    let mut parameters = Parameters {
+        writer: ObjectWriter::new(),
+        seen: Vec::new(),
+        whole: None,
+    };
+    let ending = read_parameters(cursor, &mut parameters, close, place)?;
+    Ok(vec![parameters.into_call(name, ending)])
+}
+
+/// Words for the arguments as a whole.
+const WHOLE_WORDS: &[&str] = &["arguments", "args", "input", "parameters", "params", "properties", "kwargs"];
+
+/// The parameters of a call so far.
+struct Parameters {
+    writer: ObjectWriter,
+    seen: Vec<String>,
+    /// The value of an undeclared parameter that holds the arguments as a whole.
+    whole: Option<String>,
+}
+
+impl Parameters {
+    fn add(&mut self, key: String, raw: &str, is_string: Option<bool>, place: Place<'_>) {
+        let place = place.property(&key);
+        let is_whole = WHOLE_WORDS.contains(&key.as_str())
+            && !place.is_known()
+            && raw.trim_start().starts_with('{')
+            && literal::is_loose_value(raw.trim());
+        if is_whole {
+            self.whole = Some(raw.trim().to_owned());
+        }
+        let json = match is_string {
+            Some(true) => string(raw),
+            _ => place.json(raw),
+        };
+        self.writer.member(&key, &json);
+        self.seen.push(key);
+    }
+
+    fn into_call(self, name: String, ending: Ending) -> Printed {
+        let arguments = match (self.whole, self.seen.len(), ending) {
+            (Some(whole), 1, _) => whole,
+            (_, _, Ending::Cut) => self.writer.cut(),
+            _ => self.writer.close(),
+        };
+        Printed::new(name, arguments).ending(ending)
+    }
+}
+
+/// Reads parameters up to the end of the call and steps over it.
+fn read_parameters(
+    cursor: &mut Cursor<'_>,
+    parameters: &mut Parameters,
+    close: &[&'static str],
+    place: Place<'_>,
+) -> Look<Ending> {
     loop {
         cursor.skip_space();
         if cursor.rest().is_empty() {
-            return match cursor.more::<()>() {
-                Err(Stop::More) => Err(Stop::More),
-                _ => Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
-            };
+            return if cursor.is_end { Ok(Ending::Cut) } else { Err(Stop::More) };
         }
         if cursor.sees_any(close)?.is_some() {
-            return Ok(vec![Printed::new(name, writer.close()).ending(Ending::Closed)]);
+            return Ok(Ending::Closed);
         }
         let next = match tag(cursor) {
             Err(Stop::More) => return Err(Stop::More),
@@ -183,35 +234,26 @@ pub(crate) fn read(
         match next {
             Some(next) if next.role == Role::Call && next.is_closing => {
                 cursor.at += next.length;
-                return Ok(vec![Printed::new(name, writer.close()).ending(Ending::Closed)]);
+                return Ok(Ending::Closed);
             }
             Some(next) if next.role == Role::Parameter && !next.is_closing => {
                 let key = next.name.to_owned();
                 cursor.at += next.length;
-                let value = Value { key: &key, seen: &seen, close, place };
+                let value = Value { key: &key, seen: &parameters.seen, close, place };
                 let Some(raw) = value.read(cursor)? else {
                     cursor.at = cursor.text.len();
-                    return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]);
+                    return Ok(Ending::Cut);
                 };
-                writer.member(&key, &typed(place.property(&key), &raw, next.is_string));
-                seen.push(key);
+                parameters.add(key, &raw, next.is_string, place);
             }
             // A stray closing tag.
             Some(next) if next.role == Role::Parameter => cursor.at += next.length,
             Some(next) if next.role == Role::List || next.role == Role::Call => {
-                return Ok(vec![Printed::new(name, writer.close()).ending(Ending::Closed)]);
+                return Ok(Ending::Closed);
             }
-            _ if seen.is_empty() => return Err(Stop::Not),
-            _ => return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
+            _ if parameters.seen.is_empty() => return Err(Stop::Not),
+            _ => return Ok(Ending::Cut),
         }
-    }
-}
-
-/// The JSON of a parameter's text.
-fn typed(place: Place<'_>, raw: &str, is_string: Option<bool>) -> String {
-    match is_string {
-        Some(true) => string(raw),
-        _ => place.json(raw),
     }
 }
 
@@ -223,7 +265,7 @@ fn json_body(
     close: &[&'static str],
 ) -> Look<Vec<Printed>> {
     let start = body.at;
-    if values::read(&mut body, Style { bare_words: false }).is_ok() {
+    if values::read(&mut body, Bare::Literals).is_ok() {
         let arguments = body.since(start).to_owned();
         let mut after = body;
         after.skip_space();
@@ -412,7 +454,7 @@ pub(crate) fn without_added_breaks(raw: &str) -> &str {
         .unwrap_or(inner)
 }
 
-/// A call of MiniMax M3: every tag has a prefix, and each argument is an element, objects and
+/// A call in elements: every tag has a prefix, and each argument is an element, objects and
 /// lists element by element.
 pub(crate) fn read_elements(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
     cursor.eat(ELEMENT_PREFIX)?;

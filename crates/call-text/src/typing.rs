@@ -108,11 +108,6 @@ impl<'s> Place<'s> {
         self.schema.is_some()
     }
 
-    /// Whether a string, and nothing but a string, stands here.
-    pub(crate) fn is_text(self) -> bool {
-        self.types() == Types::STRING
-    }
-
     /// Whether a string may stand here.
     pub(crate) fn allows_text(self) -> bool {
         self.types().has(Types::STRING)
@@ -147,11 +142,7 @@ impl<'s> Place<'s> {
         referred.into_iter().chain(combined).collect()
     }
 
-    fn find(
-        self,
-        steps: usize,
-        get: &dyn Fn(&'s Value) -> Option<&'s Value>,
-    ) -> Option<&'s Value> {
+    fn find(self, steps: usize, get: &dyn Fn(&'s Value) -> Option<&'s Value>) -> Option<&'s Value> {
         let found = get(self.schema?);
         if found.is_some() || steps == 0 {
             return found;

@@ -325,39 +325,17 @@ impl<'r, 'a> Reader<'r, 'a> {
                 }
                 Some(b'\\') => {
                     escaped = true;
-                    self.at = at;
-                    at += self.escape(at)?;
+                    let Some(length) = string::escape_length(self.text, at) else {
+                        self.at = at;
+                        return self.fail();
+                    };
+                    at += length;
                 }
                 _ => {
                     self.at = at;
                     return self.fail();
                 }
             }
-        }
-    }
-
-    /// The length of the escape at `at`; a lone surrogate is not strict.
-    fn escape(&self, at: usize) -> Result<usize, StrictError> {
-        match self.bytes.get(at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
-            Some(b'u') => {
-                let unit = self.text.get(at + 2..).and_then(string::hex4);
-                match unit {
-                    Some(0xD800..=0xDBFF) => {
-                        let low = self
-                            .text
-                            .get(at + 6..)
-                            .and_then(|rest| rest.strip_prefix("\\u"));
-                        match low.and_then(string::hex4) {
-                            Some(0xDC00..=0xDFFF) => Ok(12),
-                            _ => self.fail(),
-                        }
-                    }
-                    None | Some(0xDC00..=0xDFFF) => self.fail(),
-                    Some(_) => Ok(6),
-                }
-            }
-            _ => self.fail(),
         }
     }
 

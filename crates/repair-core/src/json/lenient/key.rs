@@ -1,5 +1,7 @@
 //! Keys: quoted in any way, or bare.
 
+use std::collections::HashSet;
+
 use crate::schema::{Place, Tree};
 
 /// Longest key that look-ahead recognises, in bytes.
@@ -32,8 +34,47 @@ pub(super) fn closers_of(quote: char) -> &'static [char] {
     }
 }
 
+/// The keys of one object. A few are sooner compared than hashed.
+#[derive(Debug, Default)]
+pub(super) struct Seen<'t> {
+    few: Vec<&'t str>,
+    more: HashSet<&'t str>,
+}
+
+/// How many keys are compared one by one.
+const FEW: usize = 16;
+
+impl<'t> Seen<'t> {
+    pub(super) fn insert(&mut self, key: &'t str) {
+        if self.few.len() < FEW {
+            self.few.push(key);
+        } else {
+            self.more.insert(key);
+        }
+    }
+
+    pub(super) fn contains(&self, key: &str) -> bool {
+        self.few.contains(&key) || self.more.contains(key)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.few.is_empty()
+    }
+}
+
 /// The first closing quote that no backslash escapes, and where it stands.
 pub(super) fn closing_quote(inside: &str, closers: &[char]) -> Option<(usize, char)> {
+    if let [closer] = closers
+        && closer.is_ascii()
+    {
+        let mut escaped = false;
+        let at = inside.bytes().position(|byte| {
+            let is_end = !escaped && char::from(byte) == *closer;
+            escaped = !escaped && byte == b'\\';
+            is_end
+        })?;
+        return Some((at, *closer));
+    }
     let mut escaped = false;
     inside.char_indices().find(|(_, c)| {
         let is_end = !escaped && closers.contains(c);

@@ -1,6 +1,5 @@
 //! The forward pass over one value: containers on an explicit stack.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::end::{Ends, starts_value};
@@ -17,7 +16,7 @@ pub(super) struct Frame<'t> {
     pub(super) is_object: bool,
     pub(super) place: Place,
     /// The keys read so far.
-    pub(super) keys: HashSet<&'t str>,
+    pub(super) keys: key::Seen<'t>,
     /// The quote of the last key; none if it was bare.
     pub(super) key_quote: Option<char>,
     /// Where the value that is read next stands.
@@ -218,7 +217,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.stack.push(Frame {
             is_object,
             place,
-            keys: HashSet::new(),
+            keys: key::Seen::default(),
             key_quote: None,
             value_place,
             len: 0,
@@ -639,5 +638,5 @@ fn long_key(rest: &str) -> Option<key::Key<'_>> {
 }
 
 fn string_is_strict(token: &str) -> bool {
-    serde_json::from_str::<String>(token).is_ok()
+    string::strict_end(token, 1).is_some_and(|end| end + 1 == token.len())
 }

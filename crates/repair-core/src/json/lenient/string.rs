@@ -24,6 +24,8 @@ pub(super) struct Found {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
+    /// Its content is strict.
+    Strict,
     Closed,
     /// Its closing quote is missing.
     Unclosed,
@@ -70,6 +72,14 @@ impl Reader<'_, '_> {
         }
         let closers = key::closers_of(quote);
         let content = start + quote.len_utf8();
+        if let Some(stop) = self.strict_end(content, quote) {
+            return Found {
+                token: start..stop + 1,
+                content: content..stop,
+                ending: Ending::Strict,
+                inner: 0,
+            };
+        }
         let mut at = content;
         let mut inner = 0;
         let mut balance = Balance::default();
@@ -174,6 +184,13 @@ impl Reader<'_, '_> {
         Some(content + end.len())
     }
 
+    /// The end of a string in which nothing is wrong.
+    fn strict_end(&self, content: usize, quote: char) -> Option<usize> {
+        let stop = (quote == '"').then(|| string::strict_end(self.text, content))??;
+        let end = self.ends.judge(stop + 1, &self.stack);
+        matches!(end, End::Certain | End::Item).then_some(stop)
+    }
+
     /// Whether the quote at `quote` ends the string that starts at `start` and holds `inner` raw
     /// quotes up to there. Notes a problem where either answer fits.
     fn ends_string(
@@ -265,6 +282,9 @@ impl Reader<'_, '_> {
 
     fn write_content(&mut self, found: &Found, quote: char, from: usize) {
         let content = self.text.get(found.content.clone()).unwrap_or_default();
+        if found.ending == Ending::Strict {
+            return self.out.push(content);
+        }
         let is_cut = found.ending == Ending::Cut;
         let content = if is_cut {
             without_half_escape(content)
