@@ -1,5 +1,7 @@
 //! Helpers of the tests across crates: case files and JSON equality.
 
+pub mod adversarial;
+
 use std::path::PathBuf;
 
 use serde_json::Value;

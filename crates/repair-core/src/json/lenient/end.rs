@@ -40,6 +40,9 @@ impl End {
     }
 }
 
+/// Longest key that is taken for one where raw quotes stand before it, in bytes.
+const MAX_PLAIN_KEY: usize = 64;
+
 /// Longest comment that look-ahead steps over, in bytes.
 const MAX_COMMENT: usize = 200;
 
@@ -277,6 +280,11 @@ impl<'t> Ends<'t> {
         if is_new && is_like_others && is_known && self.may_begin(next, frame.place, key.name) {
             return End::Certain;
         }
+        // Code between two quotes, with a colon behind them, looks like a long key.
+        let is_plain = key.name.len() <= MAX_PLAIN_KEY && !key.name.contains(['{', '}']);
+        if !is_plain && has_value {
+            return End::Faint;
+        }
         let is_item = is_new && is_like_others && self.takes_any_key(frame);
         match (has_value, key.is_quoted) {
             (true, _) if is_item => End::Item,
@@ -354,7 +362,7 @@ impl<'t> Ends<'t> {
         };
         let rest = self.rest(next);
         let is_object = stack.first().is_some_and(|root| root.is_object);
-        let is_member = next > at && is_object && key::quoted(rest).is_some();
+        let is_member = next > at && is_object && rest.starts_with('"');
         let inside = rest.strip_prefix(['{', '[']).map(|_| self.space(next + 1));
         let is_document = inside.is_some_and(|inside| {
             matches!(self.char_at(inside), Some('"' | '\'' | '{' | '}' | ']'))
@@ -407,7 +415,8 @@ impl<'t> Ends<'t> {
                     last.repeated.insert(at);
                 }
             } else if self.object_after(after).is_some_and(is_known) {
-                ahead.clear();
+                // A set that is cleared keeps its size, which every clearing walks over.
+                ahead = HashSet::new();
             }
         }
         last

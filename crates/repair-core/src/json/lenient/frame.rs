@@ -22,6 +22,7 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     let mut strict = Strict {
         text,
         tail: tail.start,
+        last_quote: text.get(..tail.start).and_then(|body| body.rfind('"')),
         steps: 0,
     };
     while let Some(start) = next_value(text, at, tree, place, lenient.values.is_empty()) {
@@ -85,6 +86,7 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
 struct Strict<'t> {
     text: &'t str,
     tail: usize,
+    last_quote: Option<usize>,
     /// Bytes read so far. A text with more than a few of such values is left to the lenient reader.
     steps: usize,
 }
@@ -106,8 +108,10 @@ impl Strict<'_> {
         self.steps += length;
         let value = body.get(..length)?.trim_end();
         let rest = body.get(value.len()..)?.trim_start();
-        let is_over = rest.starts_with(['{', '[', '<', '`']) || !rest.contains('"');
-        is_over.then_some(start + value.len())
+        let end = start + value.len();
+        let is_over =
+            rest.starts_with(['{', '[', '<', '`']) || self.last_quote.is_none_or(|last| last < end);
+        is_over.then_some(end)
     }
 }
 

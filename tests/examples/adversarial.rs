@@ -1,0 +1,35 @@
+//! Prints how long hostile texts take at doubling sizes: `cargo run --release -p toolmend-tests
+//! --example adversarial [BYTES]`. Twice the size may take twice the time, not more.
+
+use std::time::Instant;
+
+use serde_json::json;
+use toolmend::repair_json;
+use toolmend_tests::adversarial::{PATTERNS, texts};
+
+fn main() -> Result<(), toolmend::BadSchema> {
+    let most = std::env::args().nth(1).and_then(|size| size.parse().ok());
+    let most: usize = most.unwrap_or(8_000_000);
+    let schema = json!({"type": "object", "properties": {
+        "path": {"type": "string"}, "content": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}}
+    }, "additionalProperties": false});
+    for (name, unit) in PATTERNS {
+        for schema in [None, Some(&schema)] {
+            for shape in 0..4 {
+                print!(
+                    "{name}, shape {shape}, {} schema:",
+                    if schema.is_some() { "a" } else { "no" }
+                );
+                for size in [most / 4, most / 2, most] {
+                    let text = &texts(unit, size)[shape];
+                    let start = Instant::now();
+                    repair_json(text, schema)?;
+                    print!(" {:.3} s", start.elapsed().as_secs_f64());
+                }
+                println!();
+            }
+        }
+    }
+    Ok(())
+}
