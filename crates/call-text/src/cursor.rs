@@ -142,14 +142,3 @@ pub(crate) fn floor(text: &str, at: usize) -> usize {
     }
     at
 }
-
-/// The longest end of `text` that is a beginning of one of `words`, in bytes.
-pub(crate) fn open_end(text: &str, words: &[&str]) -> usize {
-    let longest = words.iter().map(|word| word.len()).max().unwrap_or(0);
-    let from = floor(text, text.len().saturating_sub(longest));
-    let tail = text.get(from..).unwrap_or_default();
-    tail.char_indices()
-        .map(|(at, _)| tail.get(at..).unwrap_or_default())
-        .find(|end| words.iter().any(|word| word.starts_with(end)))
-        .map_or(0, str::len)
-}

@@ -5,67 +5,29 @@ use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
 use crate::python;
 use crate::tools::Context;
-use crate::values::{self, Broken, Kind, Style, Values};
+use crate::values::{self, Broken, Kind, Values};
 
 /// Keys under which the name stands.
-const NAME_KEYS: &[&str] = &[
-    "name",
-    "tool",
-    "tool_name",
-    "function",
-    "function_name",
-    "tool_call",
-];
+const NAME_KEYS: &[&str] = &["name", "tool", "tool_name", "function", "function_name", "tool_call"];
 /// Further ones, where calls are expected.
 const MORE_NAME_KEYS: &[&str] = &[
-    "func",
-    "action",
-    "api",
-    "api_name",
-    "recipient_name",
-    "toolName",
-    "functionName",
-    "method",
-    "call",
-    "function_call",
+    "func", "action", "api", "api_name", "recipient_name", "toolName", "functionName", "method",
+    "call", "function_call",
 ];
 /// Keys under which the arguments stand.
 const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "input", "params"];
 /// Further ones, where calls are expected.
 const MORE_ARGUMENT_KEYS: &[&str] = &[
-    "kwargs",
-    "tool_input",
-    "action_input",
-    "tool_arguments",
-    "function_args",
-    "arguments_json",
-    "parameter",
-    "argument",
-    "param",
-    "toolArguments",
-    "inputs",
-    "tool_args",
+    "kwargs", "tool_input", "action_input", "tool_arguments", "function_args", "arguments_json",
+    "parameter", "argument", "param", "toolArguments", "inputs", "tool_args",
 ];
 /// Keys under which an id stands.
 const ID_KEYS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id"];
 /// Keys that may stand beside them.
-const OTHER_KEYS: &[&str] = &[
-    "type",
-    "index",
-    "status",
-    "reason",
-    "thought",
-    "explanation",
-];
+const OTHER_KEYS: &[&str] = &["type", "index", "status", "reason", "thought", "explanation"];
 /// Keys under which a call, or a list of them, stands.
 const WRAPPER_KEYS: &[&str] = &[
-    "tool_calls",
-    "function",
-    "function_call",
-    "tool_call",
-    "function_calls",
-    "calls",
-    "tool_use",
+    "tool_calls", "function", "function_call", "tool_call", "function_calls", "calls", "tool_use",
 ];
 
 /// What a reader of envelopes is told.
@@ -87,25 +49,19 @@ pub(crate) fn read(
     if !matches!(cursor.peek()?, '{' | '[') {
         return Err(Stop::Not);
     }
-    let style = Style {
-        bare_words: context.is_expected(),
-    };
     let start = *cursor;
-    match values::read(cursor, style) {
+    match values::read(cursor, context.bare()) {
         Ok(values) => {
-            let reader = Envelopes {
-                values: &values,
-                place,
-                context,
-            };
+            let reader = Envelopes { values: &values, place, context };
             reader.all(0).ok_or(Stop::Not)
         }
         Err(Broken::More) => Err(Stop::More),
-        Err(Broken::Cut(_)) | Err(Broken::Not) => {
-            if !may_be_call(start.rest()) {
+        Err(broken) => {
+            if !begins_as_call(start)? {
                 return Err(Stop::Not);
             }
-            let (length, ending) = extent(start, place.close)?;
+            let is_cut = matches!(broken, Broken::Cut(_));
+            let (length, ending) = extent(start, place.close, is_cut)?;
             let text = start.rest().get(..length).unwrap_or_default();
             let calls = forgiving(text, context).ok_or(Stop::Not)?;
             cursor.at = start.at + length;
@@ -114,42 +70,46 @@ pub(crate) fn read(
     }
 }
 
-/// How far the first key of a call is looked for, in bytes.
-const MAX_LEAD: usize = 256;
-
-/// Whether a text that is no JSON can be a call all the same: one of its keys stands near its
-/// beginning.
-fn may_be_call(text: &str) -> bool {
-    let lead = text
-        .get(..crate::cursor::floor(text, MAX_LEAD))
-        .unwrap_or(text);
-    let keys = NAME_KEYS.iter().chain(ARGUMENT_KEYS);
-    keys.into_iter().any(|key| lead.contains(key))
-}
-
-/// How far a text goes that cannot be read as JSON.
-fn extent(cursor: Cursor<'_>, close: &[&'static str]) -> Look<(usize, Ending)> {
-    let rest = cursor.rest();
-    let mut first: Option<(usize, bool)> = None;
-    for marker in close {
-        for (at, _) in rest.match_indices(marker) {
-            let before = rest.get(..at).unwrap_or_default().trim_end();
-            let is_sound = before.ends_with(['}', ']']);
-            if first.is_none_or(|(known, sound)| {
-                (is_sound && !sound) || (is_sound == sound && at < known)
-            }) {
-                first = Some((at, is_sound));
-            }
-            if is_sound {
-                break;
-            }
+/// Whether a text that is no JSON can be a call all the same: its first key is one of a call.
+fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
+    while matches!(cursor.peek()?, '[' | '{' | '(' | '"' | '\'') || cursor.peek()?.is_whitespace() {
+        cursor.at += cursor.peek()?.len_utf8();
+    }
+    for keys in [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS] {
+        if cursor.sees_any(keys)?.is_some() {
+            return Ok(true);
         }
     }
-    match first {
-        Some((at, true)) => Ok((at, Ending::Closed)),
+    Ok(false)
+}
+
+/// How far a text goes that cannot be read as JSON: to the closing marker before which it looks
+/// whole, else to the first one. Without any, to the end of the paragraph or the text.
+fn extent(cursor: Cursor<'_>, close: &[&'static str], is_cut: bool) -> Look<(usize, Ending)> {
+    const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
+    let rest = cursor.rest();
+    let looks_whole = |at: usize| {
+        let before = rest.get(..at).unwrap_or_default().trim_end();
+        before.ends_with(['}', ']'])
+    };
+    let places = |markers: &[&'static str]| {
+        markers
+            .iter()
+            .filter_map(|marker| {
+                let mut all = rest.match_indices(marker).map(|(at, _)| at);
+                all.clone().find(|at| looks_whole(*at)).or_else(|| all.next())
+            })
+            .min_by_key(|at| (!looks_whole(*at), *at))
+    };
+    match places(close) {
+        Some(at) if looks_whole(at) || cursor.is_end => Ok((at, Ending::Closed)),
         _ if !cursor.is_end => Err(Stop::More),
-        Some((at, _)) => Ok((at, Ending::Closed)),
-        None => Ok((rest.len(), Ending::Own)),
+        _ if is_cut => Ok((rest.len(), Ending::Own)),
+        _ => match places(PARAGRAPH_ENDS).filter(|at| looks_whole(*at)) {
+            Some(at) => Ok((at, Ending::Own)),
+            None if looks_whole(rest.len()) => Ok((rest.trim_end().len(), Ending::Own)),
+            None => Err(Stop::Not),
+        },
     }
 }
 
@@ -207,12 +167,8 @@ impl Envelopes<'_, '_> {
     /// `{"tool_calls": […]}`, `{"type": "function", "function": {…}}`.
     fn wrapped(&self, at: usize) -> Option<usize> {
         let members = self.members(at);
-        let is_container = |at: usize| {
-            matches!(
-                self.kind(at),
-                Some(Kind::Object | Kind::Array | Kind::Tuple)
-            )
-        };
+        let is_container =
+            |at: usize| matches!(self.kind(at), Some(Kind::Object | Kind::Array | Kind::Tuple));
         let (_, inner) = members
             .iter()
             .find(|(key, value)| WRAPPER_KEYS.contains(&key.as_str()) && is_container(*value))?;
@@ -228,10 +184,7 @@ impl Envelopes<'_, '_> {
         let find = |keys: &[&str], more: &[&str]| {
             let more = if expected { more } else { &[] };
             keys.iter().chain(more).find_map(|wanted| {
-                members
-                    .iter()
-                    .find(|(key, _)| key == wanted)
-                    .map(|(_, at)| *at)
+                members.iter().find(|(key, _)| key == wanted).map(|(_, at)| *at)
             })
         };
         let name = find(NAME_KEYS, MORE_NAME_KEYS)
@@ -242,19 +195,19 @@ impl Envelopes<'_, '_> {
         };
         let arguments = find(ARGUMENT_KEYS, MORE_ARGUMENT_KEYS);
         let is_envelope_key = |key: &str| {
-            [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS]
-                .iter()
-                .any(|keys| keys.contains(&key))
+            [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS].iter().any(|keys| keys.contains(&key))
                 || expected
-                    && [MORE_NAME_KEYS, MORE_ARGUMENT_KEYS]
-                        .iter()
-                        .any(|keys| keys.contains(&key))
+                    && [MORE_NAME_KEYS, MORE_ARGUMENT_KEYS].iter().any(|keys| keys.contains(&key))
         };
         let beside = members.iter().any(|(key, _)| !is_envelope_key(key));
         let arguments = match arguments {
+            Some(at) if beside && expected => Some(self.merged(&members, at, &name, &is_envelope_key)?),
             Some(_) if beside => return None,
             Some(at) => Some(self.text_of(at)?),
-            None if beside && expected => Some(self.inline(&members, &name)?),
+            None if expected => match self.inline(&members, &name)? {
+                (_, 0) => None,
+                (arguments, _) => Some(arguments),
+            },
             None if beside => return None,
             None => None,
         };
@@ -263,39 +216,63 @@ impl Envelopes<'_, '_> {
             .find_map(|wanted| members.iter().find(|(key, _)| key == wanted))
             .map(|(_, at)| self.key(*at))
             .filter(|id| !id.is_empty() && id.len() < 128);
-        Some(vec![Printed {
-            name,
-            arguments,
-            id,
-            ending: Ending::Own,
-        }])
+        Some(vec![Printed { name, arguments, id, ending: Ending::Own }])
     }
 
     /// The text of arguments: a container as it stands, or the content of a string.
     fn text_of(&self, at: usize) -> Option<String> {
         let source = self.values.source(at);
         Some(match self.kind(at)? {
-            Kind::Object | Kind::Word => source.to_owned(),
             Kind::String => literal_text(source),
-            Kind::Array | Kind::Tuple => source.to_owned(),
+            Kind::Object | Kind::Word | Kind::Array | Kind::Tuple => source.to_owned(),
             Kind::Call | Kind::Keyword => return None,
         })
     }
 
-    /// `{"name": "f", "a": 5}`.
-    fn inline(&self, members: &[(String, usize)], name: &str) -> Option<String> {
+    /// `{"name": "f", "arguments": {"a": 5}, "b": 6}`.
+    fn merged(
+        &self,
+        members: &[(String, usize)],
+        arguments: usize,
+        name: &str,
+        is_envelope_key: &dyn Fn(&str) -> bool,
+    ) -> Option<String> {
+        if self.kind(arguments)? != Kind::Object {
+            return None;
+        }
         let parameters = self.context.parameters(name);
+        let inside = self.members(arguments);
         let mut writer = ObjectWriter::new();
-        for (key, at) in members {
-            if NAME_KEYS.contains(&key.as_str()) && clean_name(&self.key(*at)) == name {
-                continue;
-            }
-            if !parameters.contains(&key.as_str()) {
+        for (key, at) in &inside {
+            writer.member(key, &literal::to_json(self.values, *at)?);
+        }
+        for (key, at) in members.iter().filter(|(key, _)| !is_envelope_key(key)) {
+            let is_new = !inside.iter().any(|(known, _)| known == key);
+            if !is_new || !parameters.contains(&key.as_str()) {
                 return None;
             }
             writer.member(key, &literal::to_json(self.values, *at)?);
         }
         Some(writer.close())
+    }
+
+    /// `{"name": "f", "a": 5}`.
+    ///
+    /// The arguments, and how many there are; `None` if there is a key that is none.
+    fn inline(&self, members: &[(String, usize)], name: &str) -> Option<(String, usize)> {
+        let parameters = self.context.parameters(name);
+        let mut writer = ObjectWriter::new();
+        let mut count = 0;
+        for (key, at) in members {
+            let key = key.as_str();
+            if parameters.contains(&key) && clean_name(&self.key(*at)) != name {
+                writer.member(key, &literal::to_json(self.values, *at)?);
+                count += 1;
+            } else if ![NAME_KEYS, MORE_NAME_KEYS, ID_KEYS, OTHER_KEYS].iter().any(|keys| keys.contains(&key)) {
+                return None;
+            }
+        }
+        Some((writer.close(), count))
     }
 
     /// `{"f": {…}}`, and several of them in one object.
@@ -338,8 +315,7 @@ impl Envelopes<'_, '_> {
             .chunks_exact(2)
             .map(|pair| {
                 let (name, arguments) = (*pair.first()?, *pair.last()?);
-                let is_pair =
-                    self.kind(name)? == Kind::String && self.kind(arguments)? == Kind::Object;
+                let is_pair = self.kind(name)? == Kind::String && self.kind(arguments)? == Kind::Object;
                 let name = is_pair.then(|| self.key(name))?;
                 let name = clean_name(&name);
                 self.context
@@ -351,12 +327,7 @@ impl Envelopes<'_, '_> {
 
     /// `"f(a=1)"`, also several calls in one string.
     fn quoted(&self, at: usize) -> Option<Vec<Printed>> {
-        let text = self.key(at);
-        let mut cursor = Cursor::new(&text, true);
-        let calls = python::read_many(&mut cursor, self.context).ok()?;
-        cursor.skip_space();
-        (cursor.rest().is_empty() && calls.iter().all(|call| call.ending == Ending::Own))
-            .then_some(calls)
+        python::read_quoted(&self.key(at), self.context)
     }
 }
 
@@ -376,7 +347,9 @@ fn forgiving(text: &str, context: Context<'_>) -> Option<Vec<Printed>> {
     let inside = text.trim_start().trim_start_matches('[').trim_start();
     let mut calls = Vec::new();
     for part in parts(inside) {
-        let call = forgiving_one(part)?;
+        let Some(call) = forgiving_one(part) else {
+            continue;
+        };
         if !context.knows(&call.name) {
             return None;
         }
@@ -388,33 +361,26 @@ fn forgiving(text: &str, context: Context<'_>) -> Option<Vec<Printed>> {
 /// The objects of a list: each begins with a brace and a key of an envelope.
 fn parts(text: &str) -> Vec<&str> {
     let begins = |rest: &str| {
-        let key = rest
-            .trim_start_matches('{')
-            .trim_start()
-            .trim_start_matches(['"', '\'']);
+        let key = rest.trim_start_matches('{').trim_start().trim_start_matches(['"', '\'']);
         [NAME_KEYS, ARGUMENT_KEYS]
             .iter()
             .flat_map(|keys| keys.iter())
             .any(|name| {
-                key.strip_prefix(name).is_some_and(|rest| {
-                    rest.trim_start_matches(['"', '\''])
-                        .trim_start()
-                        .starts_with(':')
-                })
+                key.strip_prefix(name)
+                    .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
             })
     };
     let mut starts: Vec<usize> = Vec::new();
+    let mut looked = 0;
     let mut seen_name = true;
     for (at, _) in text.match_indices('{') {
-        let rest = text.get(at..).unwrap_or_default();
-        if begins(rest) && seen_name {
+        let until = text.get(looked..at).unwrap_or_default();
+        seen_name |= NAME_KEYS.iter().any(|key| after_key(until, key).is_some());
+        looked = at;
+        if seen_name && begins(text.get(at..).unwrap_or_default()) {
             starts.push(at);
             seen_name = false;
         }
-        let until = text
-            .get(starts.last().copied().unwrap_or(0)..at)
-            .unwrap_or_default();
-        seen_name |= NAME_KEYS.iter().any(|key| after_key(until, key).is_some());
     }
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts
@@ -433,10 +399,17 @@ fn forgiving_one(text: &str) -> Option<Printed> {
             Some((after, quoted(inside.get(after..)?)?))
         })
         .min_by_key(|(at, _)| *at)?;
+    // {"name": "f": {…}}
+    let after_name = inside.get(name_at + name.len() + 2..).unwrap_or_default();
+    let value = after_name.trim_start().strip_prefix(':').map(str::trim_start);
+    let joined = value
+        .filter(|value| value.starts_with('{'))
+        .map(|value| inside.len() - value.len());
     let arguments = ARGUMENT_KEYS
         .iter()
         .filter_map(|key| after_key(inside, key))
-        .min();
+        .min()
+        .or(joined);
     let arguments = arguments.map(|from| {
         let to = if from < name_at {
             key_start(inside, name_at)

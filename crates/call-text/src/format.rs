@@ -49,8 +49,8 @@ pub(crate) enum Body {
     React,
     /// A header with a recipient.
     Harmony,
-    /// Anything a fence may hold: JSON or Python.
-    Fenced,
+    /// JSON or Python.
+    Any,
 }
 
 impl Format {
@@ -77,7 +77,7 @@ impl Format {
             Body::Kimi => marked::read_kimi(cursor, context),
             Body::React => named::read_react(cursor, context),
             Body::Harmony => named::read_harmony(cursor, self.close, context),
-            Body::Fenced => match envelope::read(&mut cursor.clone(), place, context) {
+            Body::Any => match envelope::read(&mut cursor.clone(), place, context) {
                 Err(Stop::Not) => python::read_many(cursor, context),
                 Err(Stop::More) => Err(Stop::More),
                 Ok(_) => envelope::read(cursor, place, context),
@@ -491,7 +491,7 @@ pub(crate) static BARE_TAGS: Format = format(
     Body::Tags,
 );
 
-/// The same of MiniMax M3.
+/// The same with elements.
 pub(crate) static BARE_ELEMENTS: Format = format(
     "call_bare_elements",
     "the call was printed as invoke tags with an element for each value",
@@ -515,7 +515,7 @@ pub(crate) static BARE_JSON: Format = format(
     "the call was printed as bare JSON",
     &[],
     &[],
-    Body::Json,
+    Body::Any,
 );
 
 /// A call, or a list of them, as nothing but Python.
@@ -524,7 +524,7 @@ pub(crate) static BARE_PYTHON: Format = format(
     "the call was printed as bare Python",
     &[],
     &[],
-    Body::Python,
+    Body::Any,
 );
 
 /// A name and JSON, without markers.
@@ -542,7 +542,7 @@ pub(crate) static FENCED: Format = format(
     "the call was printed in a code fence",
     &[],
     &["```"],
-    Body::Fenced,
+    Body::Any,
 );
 
 static UNMARKED: &[&Format] = &[

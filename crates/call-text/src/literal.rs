@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 
 use crate::cursor::Cursor;
 use crate::printed::{push_string, string};
-use crate::values::{self, Kind, Style, Values};
+use crate::values::{self, Bare, Kind, Values};
 
 /// Whether a text is one strict JSON value.
 pub(crate) fn is_strict_json(text: &str) -> bool {
@@ -20,8 +20,7 @@ pub(crate) fn is_loose_value(text: &str) -> bool {
         return false;
     }
     let mut cursor = Cursor::new(text, true);
-    let style = Style { bare_words: false };
-    values::read(&mut cursor, style).is_ok() && cursor.rest().is_empty()
+    values::read(&mut cursor, Bare::Literals).is_ok() && cursor.rest().is_empty()
 }
 
 /// The JSON of a value. Numbers keep their text; what stays unquoted is for the lenient reader.
@@ -189,7 +188,7 @@ mod tests {
             ("{a: 1_000, b: .5}", r#"{"a": 1_000, "b": .5}"#),
         ] {
             let mut cursor = Cursor::new(source, true);
-            let values = values::read(&mut cursor, Style { bare_words: false });
+            let values = values::read(&mut cursor, Bare::Literals);
             let json_of = values.ok().and_then(|values| to_json(&values, 0));
             assert_eq!(json_of.as_deref(), Some(json), "{source}");
         }

@@ -5,7 +5,7 @@ use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, push_string, string};
 use crate::tools::{Context, MAX_NAME};
 use crate::typing::Place;
-use crate::values::{self, Style};
+use crate::values::{self, Bare};
 
 /// Marks around a text that is taken as it is.
 const TEXT_MARKS: &[&str] = &["<|\"|>", "<escape>"];
@@ -309,7 +309,7 @@ pub(crate) fn read_tool_tag(cursor: &mut Cursor<'_>, context: Context<'_>) -> Lo
         }
         if cursor.peek()? == '{' {
             let start = cursor.at;
-            values::read(cursor, Style { bare_words: false }).map_err(|broken| match broken {
+            values::read(cursor, Bare::Literals).map_err(|broken| match broken {
                 values::Broken::More => Stop::More,
                 _ => Stop::Not,
             })?;

@@ -3,7 +3,7 @@
 use crate::cursor::{Cursor, Look, Stop};
 use crate::printed::{Ending, Printed, clean_name, string};
 use crate::tools::{Context, MAX_NAME};
-use crate::values::{self, Broken, Style};
+use crate::values::{self, Bare, Broken};
 
 /// The shape of such a call.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ pub(crate) fn eat_fence(cursor: &mut Cursor<'_>) -> Look<bool> {
 /// broken, a closing marker or the end of the text ends it.
 pub(crate) fn arguments(cursor: &mut Cursor<'_>, close: &[&'static str]) -> Look<(String, Ending)> {
     let start = *cursor;
-    match values::read(cursor, Style { bare_words: true }) {
+    match values::read(cursor, Bare::Words) {
         Ok(_) => Ok((cursor.since(start.at).to_owned(), Ending::Own)),
         Err(Broken::More) => Err(Stop::More),
         Err(Broken::Cut(_) | Broken::Not) => {
@@ -188,7 +188,7 @@ pub(crate) fn arguments(cursor: &mut Cursor<'_>, close: &[&'static str]) -> Look
     }
 }
 
-/// `Action: f` and `Action Input: {…}`, as ReAct agents print it; reads from behind `Action:`.
+/// `Action: f` and `Action Input: {…}`, as agents that reason and act print it; reads from behind `Action:`.
 pub(crate) fn read_react(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
     let name = clean_name(cursor.up_to("\n", MAX_NAME)?).into_owned();
     if !context.knows(&name) {

@@ -41,11 +41,17 @@ enum Item {
 pub(crate) struct Pending {
     items: Vec<Item>,
     waiting: usize,
+    awaits_end: bool,
 }
 
 impl Pending {
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()
+    }
+
+    /// Whether a call must be the end of the text.
+    pub(crate) fn awaits_end(&self) -> bool {
+        self.awaits_end
     }
 
     /// Bytes that wait.
@@ -65,6 +71,7 @@ impl Pending {
             return;
         }
         self.waiting += source.len();
+        self.awaits_end |= condition.must_end;
         self.items.push(Item::Call {
             call: Box::new(call),
             source: source.to_owned(),
@@ -102,6 +109,7 @@ impl Pending {
     /// Text that is not blank follows: calls that must end the text are none.
     pub(crate) fn refuse_ending(&mut self, out: &mut dyn FnMut(Part<'_>)) {
         self.refuse(|condition| condition.must_end);
+        self.awaits_end = false;
         self.release(out);
     }
 

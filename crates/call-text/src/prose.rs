@@ -144,6 +144,8 @@ pub(crate) struct Prose {
     /// Nothing but white space, special tokens and reasoning stands before.
     pub(crate) at_start: bool,
     pub(crate) before: char,
+    /// Nothing but white space stands between here and a special token.
+    pub(crate) after_special: bool,
 }
 
 impl Default for Prose {
@@ -157,6 +159,7 @@ impl Default for Prose {
             at_line_start: true,
             at_start: true,
             before: '\n',
+            after_special: false,
         }
     }
 }
@@ -178,8 +181,9 @@ impl Prose {
         } else if !is_blank {
             self.at_line_start = false;
         }
-        if !is_blank && !self.is_reasoning {
-            self.at_start = false;
+        if !is_blank {
+            self.at_start &= self.is_reasoning;
+            self.after_special = false;
         }
         self.before = last;
     }

@@ -4,17 +4,18 @@ use crate::cursor::{Cursor, Look, Stop};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
 use crate::tools::Context;
-use crate::values::{self, Broken, Kind, Style, Values};
+use crate::values::{self, Bare, Broken, Kind, Values};
 
 /// Functions that print what their only argument gives.
-const PRINTING: &[&str] = &["print", "await", "return"];
+const PRINTING: &[&str] = &["print"];
 
 /// Reads a call, or a list of calls, and steps over it.
-pub(crate) fn read(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
-    let style = Style {
-        bare_words: context.is_expected(),
-    };
-    match values::read(cursor, style) {
+fn read_with(
+    cursor: &mut Cursor<'_>,
+    bare: Bare,
+    context: Context<'_>,
+) -> Look<Vec<Printed>> {
+    match values::read(cursor, bare) {
         Ok(values) => calls(&values, 0, context).ok_or(Stop::Not),
         Err(Broken::More) => Err(Stop::More),
         Err(Broken::Not) => Err(Stop::Not),
@@ -31,7 +32,24 @@ pub(crate) fn read(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Pr
 
 /// Calls one after another, separated by commas, semicolons or lines.
 pub(crate) fn read_many(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
-    let mut all = read(cursor, context)?;
+    read_many_with(cursor, context.bare(), context)
+}
+
+/// The calls in the content of a string, if it holds nothing else.
+pub(crate) fn read_quoted(text: &str, context: Context<'_>) -> Option<Vec<Printed>> {
+    let mut cursor = Cursor::new(text, true);
+    let calls = read_many_with(&mut cursor, Bare::Text, context).ok()?;
+    cursor.skip_space();
+    (cursor.rest().is_empty() && calls.iter().all(|call| call.ending == Ending::Own))
+        .then_some(calls)
+}
+
+fn read_many_with(
+    cursor: &mut Cursor<'_>,
+    bare: Bare,
+    context: Context<'_>,
+) -> Look<Vec<Printed>> {
+    let mut all = read_with(cursor, bare, context)?;
     loop {
         let mut ahead = *cursor;
         ahead.skip_space();
@@ -39,7 +57,7 @@ pub(crate) fn read_many(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<V
             ahead.at += 1;
             ahead.skip_space();
         }
-        match read(&mut ahead, context) {
+        match read_with(&mut ahead, bare, context) {
             Ok(more) => all.extend(more),
             Err(Stop::More) => return Err(Stop::More),
             Err(Stop::Not) => return Ok(all),
@@ -49,11 +67,7 @@ pub(crate) fn read_many(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<V
 }
 
 /// The calls of a value that is a call or a list of calls; `None` if it is anything else.
-pub(crate) fn calls(
-    values: &Values<'_>,
-    root: usize,
-    context: Context<'_>,
-) -> Option<Vec<Printed>> {
+pub(crate) fn calls(values: &Values<'_>, root: usize, context: Context<'_>) -> Option<Vec<Printed>> {
     let node = values.node(root)?;
     match node.kind {
         Kind::Call if PRINTING.contains(&values.name(root)) => {
@@ -81,11 +95,29 @@ pub(crate) fn call(values: &Values<'_>, at: usize, context: Context<'_>) -> Opti
     if !context.knows(&name) {
         return None;
     }
+    if values.name(at).contains("\\_") {
+        return unescaped(values, at, context);
+    }
     let arguments = arguments(values, at, &name, context)?;
     Some(Printed::new(name, arguments))
 }
 
-fn arguments(values: &Values<'_>, at: usize, name: &str, context: Context<'_>) -> Option<String> {
+/// A call in Markdown, where every underscore is escaped.
+fn unescaped(values: &Values<'_>, at: usize, context: Context<'_>) -> Option<Printed> {
+    let text = values.source(at).replace("\\_", "_");
+    let mut cursor = Cursor::new(&text, true);
+    let values = values::read(&mut cursor, context.bare()).ok()?;
+    let name = values.name(0);
+    let arguments = arguments(&values, 0, name, context)?;
+    Some(Printed::new(name, arguments))
+}
+
+fn arguments(
+    values: &Values<'_>,
+    at: usize,
+    name: &str,
+    context: Context<'_>,
+) -> Option<String> {
     let children: Vec<usize> = values.children(at).collect();
     if let [only] = children.as_slice()
         && values.node(*only)?.kind == Kind::Object

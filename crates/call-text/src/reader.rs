@@ -1,7 +1,7 @@
 //! The walk over a text: prose goes through, possible calls are held back until they are calls or
 //! cannot be any more.
 
-use repair_core::{Finish, Fix, RawCall, Risk, ToolSet};
+use repair_core::{Finish, Fix, RawCall, Risk, ToolSet, ToolSpec};
 
 use crate::cursor::{Look, Stop, floor};
 use crate::format::{self, FORMATS, Format};
@@ -92,9 +92,46 @@ struct Told {
     has_lead_in: bool,
     /// The model has said what it was to say: what follows is explanation or made up.
     is_over: bool,
-    /// Name and arguments of the calls without markers.
-    calls: Vec<(String, Option<String>)>,
+    /// Name and arguments of the calls so far, without white space.
+    calls: Vec<(String, String)>,
+    /// How many of them stand before the last prose.
+    settled: usize,
     any: bool,
+    /// The beginning of the word at which the walk stands: it may be the name of a call.
+    word: String,
+}
+
+impl Told {
+    /// Whether a run of text shows that words were written that are no name of a call. A word at
+    /// its end is judged by what follows.
+    fn sees_prose(&mut self, text: &str) -> bool {
+        const MAX_WORD: usize = 16;
+        let goes_on = trigger::name_at(text);
+        let word = text.get(..goes_on.unwrap_or(text.len())).unwrap_or_default();
+        if self.word.len() < MAX_WORD {
+            self.word.push_str(word);
+        }
+        let Some(end) = goes_on else {
+            return false;
+        };
+        let is_word = |word: &str| {
+            word.contains(char::is_alphabetic)
+                && !matches!(word, "print" | "await" | "and" | "or" | "then")
+        };
+        let rest = text.get(end..).unwrap_or_default();
+        let last = trigger::name_before(rest);
+        let between = rest.get(..rest.len() - last.len()).unwrap_or_default();
+        let sees = is_word(&self.word) || between.split_whitespace().any(is_word);
+        last.clone_into(&mut self.word);
+        sees
+    }
+
+    /// A call without white space, to compare it with others.
+    fn key(call: &Printed) -> (String, String) {
+        let arguments = call.arguments.as_deref().unwrap_or_default();
+        let arguments = arguments.split_whitespace().collect();
+        (call.name.clone(), arguments)
+    }
 }
 
 /// How often the held text was looked at: never more than a fixed number of times its length.
@@ -238,11 +275,7 @@ impl CallReader {
                 }
             }
         }
-        let end = if is_end {
-            held.len()
-        } else {
-            self.certain(held, released)
-        };
+        let end = if is_end { held.len() } else { self.certain(held, released) };
         self.pending
             .push_text(held.get(released..end).unwrap_or_default(), out);
         let released = end.max(released);
@@ -277,14 +310,7 @@ impl CallReader {
                 Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
                 Ok(Next::Over(length)) => {
                     self.section = None;
-                    return Step::Calls(
-                        format,
-                        Found {
-                            calls: Vec::new(),
-                            length,
-                        },
-                        0,
-                    );
+                    return Step::Calls(format, Found { calls: Vec::new(), length }, 0);
                 }
                 Err(Stop::Not) => self.section = None,
             }
@@ -309,9 +335,7 @@ impl CallReader {
         match first {
             b'`' => return self.at_backtick(rest, is_end),
             b'<' | b'[' | b']' | b'>' | b'{' => {}
-            b'(' if self.options.mode == Mode::Expected => {
-                return self.at_parenthesis(held, is_end);
-            }
+            b'(' if self.options.mode == Mode::Expected => return self.at_parenthesis(held, is_end),
             _ if is_word && self.prose.at_line_start => {}
             b' ' | b'\n' | b'\t' if self.prose.at_line_start => {
                 let blank = rest.len() - rest.trim_start().len();
@@ -379,11 +403,7 @@ impl CallReader {
         if !rest.starts_with(['<', ']']) {
             return Ok(None);
         }
-        for format in [
-            &format::BARE_TAGS,
-            &format::BARE_ELEMENTS,
-            &format::TOOL_TAG,
-        ] {
+        for format in [&format::BARE_TAGS, &format::BARE_ELEMENTS, &format::TOOL_TAG] {
             if self.reads(format)
                 && let Some(step) = self.begin(format, rest, is_end)?
             {
@@ -406,7 +426,8 @@ impl CallReader {
 
     /// Whether calls of a format without markers are read here.
     fn reads_bare(&self, format: &Format) -> bool {
-        let place = self.options.mode == Mode::Expected && !self.told.is_over
+        let is_marked = self.prose.after_special && self.prose.at_line_start;
+        let place = self.options.mode == Mode::Expected && (!self.told.is_over || is_marked)
             || self.options.mode == Mode::Leaked && self.prose.at_line_start;
         place && self.reads(format)
     }
@@ -429,11 +450,7 @@ impl CallReader {
         const FENCE: &str = "```";
         if !rest.starts_with(FENCE) {
             let grows = !is_end && FENCE.starts_with(rest);
-            return if grows {
-                Err(Stop::More)
-            } else {
-                Ok(Step::Text(1))
-            };
+            return if grows { Err(Stop::More) } else { Ok(Step::Text(1)) };
         }
         let reads = !self.prose.in_fence
             && match self.options.mode {
@@ -469,7 +486,7 @@ impl CallReader {
         let length = match trigger::name_at(rest) {
             Some(length) => length,
             None if is_end || rest.len() > MAX_NAME => return text,
-            None if trigger::may_become_name(rest, self.tools.specs().map(|spec| spec.name())) => {
+            None if trigger::may_become_name(rest, self.tools.specs().map(ToolSpec::name)) => {
                 return Err(Stop::More);
             }
             None => return text,
@@ -521,8 +538,8 @@ impl CallReader {
             Step::Wait => {}
             Step::Text(length) => {
                 let text = text(length);
-                if !text.trim_start().is_empty() {
-                    self.see_prose(text);
+                self.see_prose(text);
+                if self.pending.awaits_end() && !text.trim_start().is_empty() {
                     self.flush(held, released, out);
                     self.pending.refuse_ending(out);
                 }
@@ -530,18 +547,23 @@ impl CallReader {
                 self.at += length;
             }
             Step::Fence(length) => {
-                self.flush(held, released, out);
-                self.pending.refuse_ending(out);
+                if self.pending.awaits_end() {
+                    self.flush(held, released, out);
+                    self.pending.refuse_ending(out);
+                }
                 self.prose.see_fence();
                 self.at += length;
             }
-            Step::Special(length) => self.at += length,
+            Step::Special(length) => {
+                self.prose.after_special = true;
+                self.at += length;
+            }
             Step::Turn(length, turn) => {
                 self.at += length;
                 self.turn(turn, held, released, out);
             }
             Step::Calls(format, found, back) => {
-                self.calls(format, found, back, held, released, out)
+                self.calls(format, &found, back, held, released, out);
             }
         }
     }
@@ -551,12 +573,13 @@ impl CallReader {
         if self.options.mode == Mode::Leaked || self.prose.in_fence || self.prose.is_reasoning {
             return;
         }
-        if text.contains(char::is_alphabetic) {
+        if self.told.sees_prose(text) {
             if self.told.any {
                 self.told.is_over |= !self.told.has_lead_in;
             } else {
                 self.told.has_lead_in = true;
             }
+            self.told.settled = self.told.calls.len();
         }
     }
 
@@ -598,7 +621,7 @@ impl CallReader {
     fn calls(
         &mut self,
         format: &'static Format,
-        found: Found,
+        found: &Found,
         back: usize,
         held: &str,
         released: &mut usize,
@@ -638,12 +661,9 @@ impl CallReader {
             self.pending.push_call(call, source, condition, out);
         }
         self.told.any = true;
-        if is_bare {
-            let calls = found
-                .calls
-                .into_iter()
-                .map(|call| (call.name, call.arguments));
-            self.told.calls.extend(calls.take(MAX_TOLD));
+        if self.options.mode == Mode::Expected && self.told.calls.len() < MAX_TOLD {
+            self.told.calls.extend(found.calls.iter().map(Told::key));
+            self.told.word.clear();
         }
         self.prose.see_calls();
         self.section = Some(format);
@@ -666,13 +686,11 @@ impl CallReader {
     /// Whether calls without markers only repeat earlier ones, as explanations do.
     fn is_repetition(&self, format: &Format, calls: &[Printed]) -> bool {
         self.options.mode == Mode::Expected
-            && !format.is_marked()
+            && (!format.is_marked() || self.told.is_over)
             && self.section.is_none()
             && calls.iter().all(|call| {
-                self.told
-                    .calls
-                    .iter()
-                    .any(|(name, arguments)| *name == call.name && *arguments == call.arguments)
+                let key = Told::key(call);
+                self.told.calls.iter().take(self.told.settled).any(|known| *known == key)
             })
     }
 

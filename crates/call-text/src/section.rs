@@ -1,7 +1,7 @@
 //! A stretch of calls: markers, one call after another, closing markers.
 
 use crate::cursor::{Cursor, Look, Stop};
-use crate::format::Format;
+use crate::format::{Body, Format};
 use crate::named::eat_fence;
 use crate::printed::Printed;
 use crate::tools::Context;
@@ -33,7 +33,8 @@ pub(crate) fn begin(
 }
 
 fn read(format: &Format, cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Found> {
-    while cursor.eat_any(format.open)? {
+    // The markers of harmony are part of the header.
+    while !matches!(format.body, Body::Harmony) && cursor.eat_any(format.open)? {
         cursor.skip_space();
     }
     if eat_fence(cursor)? {
@@ -52,9 +53,13 @@ pub(crate) fn go_on(format: &Format, text: &str, is_end: bool, context: Context<
     let mut closed = 0;
     loop {
         skip_between(&mut cursor)?;
-        if cursor.eat_any(format.close)? {
-            closed = cursor.at;
-        } else {
+        let Some(marker) = cursor.sees_any(format.close)? else {
+            break;
+        };
+        cursor.at += marker.len();
+        closed = cursor.at;
+        // Another fence may begin behind a fence.
+        if marker == "```" {
             break;
         }
     }

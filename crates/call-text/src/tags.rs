@@ -5,10 +5,11 @@
 //! of them: what differs is spelling.
 
 use crate::cursor::{Cursor, Look, Stop, floor};
+use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
 use crate::tools::Context;
 use crate::typing::Place;
-use crate::values::{self, Style};
+use crate::values::{self, Bare};
 
 /// Words of the tag around a call.
 const CALL_WORDS: &[&str] = &["function", "invoke"];
@@ -20,7 +21,7 @@ const LIST_WORDS: &[&str] = &["function_calls", "tool_calls", "tool_call", "func
 const BARS: &[char] = &['｜', '‖', '|', '│', '▁'];
 /// Longest tag, in bytes.
 const MAX_TAG: usize = 400;
-/// What stands before every tag of MiniMax M3.
+/// What stands before every tag of a call in elements.
 pub(crate) const ELEMENT_PREFIX: &str = "]<]minimax[>[";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +47,7 @@ struct Tag<'t> {
 fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     let rest = cursor.rest();
     let Some(inside) = rest.strip_prefix('<') else {
-        return if rest.is_empty() {
-            cursor.more()
-        } else {
-            Err(Stop::Not)
-        };
+        return if rest.is_empty() { cursor.more() } else { Err(Stop::Not) };
     };
     let word = inside.strip_prefix('/').unwrap_or(inside);
     let is_closing = word.len() < inside.len();
@@ -66,20 +63,12 @@ fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     .max_by_key(|(_, word)| word.len());
     let Some((role, word)) = found else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
-        return if could_grow {
-            cursor.more()
-        } else {
-            Err(Stop::Not)
-        };
+        return if could_grow { cursor.more() } else { Err(Stop::Not) };
     };
     let after = bare.get(word.len()..).unwrap_or_default();
     let window = after.get(..floor(after, MAX_TAG)).unwrap_or(after);
     let Some(close) = tag_end(window) else {
-        return if window.len() < after.len() {
-            Err(Stop::Not)
-        } else {
-            cursor.more()
-        };
+        return if window.len() < after.len() { Err(Stop::Not) } else { cursor.more() };
     };
     let attributes = after.get(..close).unwrap_or_default();
     let is_empty = attributes.ends_with('/');
@@ -175,20 +164,68 @@ pub(crate) fn read(
         return json_body(cursor, body, name, close);
     }
     let place = Place::arguments(context.schema(&name));
-    let mut writer = ObjectWriter::new();
-    let mut seen: Vec<String> = Vec::new();
+    let mut parameters = Parameters {
+        writer: ObjectWriter::new(),
+        seen: Vec::new(),
+        whole: None,
+    };
+    let ending = read_parameters(cursor, &mut parameters, close, place)?;
+    Ok(vec![parameters.into_call(name, ending)])
+}
+
+/// Words for the arguments as a whole.
+const WHOLE_WORDS: &[&str] = &["arguments", "args", "input", "parameters", "params", "properties", "kwargs"];
+
+/// The parameters of a call so far.
+struct Parameters {
+    writer: ObjectWriter,
+    seen: Vec<String>,
+    /// The value of an undeclared parameter that holds the arguments as a whole.
+    whole: Option<String>,
+}
+
+impl Parameters {
+    fn add(&mut self, key: String, raw: &str, is_string: Option<bool>, place: Place<'_>) {
+        let place = place.property(&key);
+        let is_whole = WHOLE_WORDS.contains(&key.as_str())
+            && !place.is_known()
+            && raw.trim_start().starts_with('{')
+            && literal::is_loose_value(raw.trim());
+        if is_whole {
+            self.whole = Some(raw.trim().to_owned());
+        }
+        let json = match is_string {
+            Some(true) => string(raw),
+            _ => place.json(raw),
+        };
+        self.writer.member(&key, &json);
+        self.seen.push(key);
+    }
+
+    fn into_call(self, name: String, ending: Ending) -> Printed {
+        let arguments = match (self.whole, self.seen.len(), ending) {
+            (Some(whole), 1, _) => whole,
+            (_, _, Ending::Cut) => self.writer.cut(),
+            _ => self.writer.close(),
+        };
+        Printed::new(name, arguments).ending(ending)
+    }
+}
+
+/// Reads parameters up to the end of the call and steps over it.
+fn read_parameters(
+    cursor: &mut Cursor<'_>,
+    parameters: &mut Parameters,
+    close: &[&'static str],
+    place: Place<'_>,
+) -> Look<Ending> {
     loop {
         cursor.skip_space();
         if cursor.rest().is_empty() {
-            return match cursor.more::<()>() {
-                Err(Stop::More) => Err(Stop::More),
-                _ => Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
-            };
+            return if cursor.is_end { Ok(Ending::Cut) } else { Err(Stop::More) };
         }
         if cursor.sees_any(close)?.is_some() {
-            return Ok(vec![
-                Printed::new(name, writer.close()).ending(Ending::Closed),
-            ]);
+            return Ok(Ending::Closed);
         }
         let next = match tag(cursor) {
             Err(Stop::More) => return Err(Stop::More),
@@ -197,44 +234,26 @@ pub(crate) fn read(
         match next {
             Some(next) if next.role == Role::Call && next.is_closing => {
                 cursor.at += next.length;
-                return Ok(vec![
-                    Printed::new(name, writer.close()).ending(Ending::Closed),
-                ]);
+                return Ok(Ending::Closed);
             }
             Some(next) if next.role == Role::Parameter && !next.is_closing => {
                 let key = next.name.to_owned();
                 cursor.at += next.length;
-                let value = Value {
-                    key: &key,
-                    seen: &seen,
-                    close,
-                    place,
-                };
+                let value = Value { key: &key, seen: &parameters.seen, close, place };
                 let Some(raw) = value.read(cursor)? else {
                     cursor.at = cursor.text.len();
-                    return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]);
+                    return Ok(Ending::Cut);
                 };
-                writer.member(&key, &typed(place.property(&key), &raw, next.is_string));
-                seen.push(key);
+                parameters.add(key, &raw, next.is_string, place);
             }
             // A stray closing tag.
             Some(next) if next.role == Role::Parameter => cursor.at += next.length,
             Some(next) if next.role == Role::List || next.role == Role::Call => {
-                return Ok(vec![
-                    Printed::new(name, writer.close()).ending(Ending::Closed),
-                ]);
+                return Ok(Ending::Closed);
             }
-            _ if seen.is_empty() => return Err(Stop::Not),
-            _ => return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
+            _ if parameters.seen.is_empty() => return Err(Stop::Not),
+            _ => return Ok(Ending::Cut),
         }
-    }
-}
-
-/// The JSON of a parameter's text.
-fn typed(place: Place<'_>, raw: &str, is_string: Option<bool>) -> String {
-    match is_string {
-        Some(true) => string(raw),
-        _ => place.json(raw),
     }
 }
 
@@ -246,7 +265,7 @@ fn json_body(
     close: &[&'static str],
 ) -> Look<Vec<Printed>> {
     let start = body.at;
-    if values::read(&mut body, Style { bare_words: false }).is_ok() {
+    if values::read(&mut body, Bare::Literals).is_ok() {
         let arguments = body.since(start).to_owned();
         let mut after = body;
         after.skip_space();
@@ -283,9 +302,7 @@ fn json_body(
         return Err(Stop::More);
     }
     cursor.at = cursor.text.len();
-    Ok(vec![
-        Printed::new(name, rest.trim_end()).ending(Ending::Cut),
-    ])
+    Ok(vec![Printed::new(name, rest.trim_end()).ending(Ending::Cut)])
 }
 
 /// A parameter's value being read.
@@ -330,11 +347,7 @@ impl Value<'_, '_> {
         loop {
             let rest = cursor.text.get(at..).unwrap_or_default();
             let Some(next) = rest.find('<') else {
-                return if cursor.is_end {
-                    Ok(None)
-                } else {
-                    Err(Stop::More)
-                };
+                return if cursor.is_end { Ok(None) } else { Err(Stop::More) };
             };
             let mut here = *cursor;
             here.at = at + next;
@@ -360,8 +373,7 @@ impl Value<'_, '_> {
                     if rest.len() <= self.key.len() && !ahead.is_end && self.key.starts_with(rest) {
                         return Err(Stop::More);
                     }
-                    rest.strip_prefix(self.key)
-                        .is_some_and(|rest| rest.starts_with('>'))
+                    rest.strip_prefix(self.key).is_some_and(|rest| rest.starts_with('>'))
                 };
                 if !is_mismatch {
                     let at_close = here.sees_any(self.close)?;
@@ -385,10 +397,7 @@ impl Value<'_, '_> {
                     && tag.name != self.key
                     && !self.seen.iter().any(|key| key == tag.name)
                     && self.place.property(tag.name).is_known()
-                    && here
-                        .text
-                        .get(..here.at)
-                        .is_some_and(|before| before.ends_with('\n'));
+                    && here.text.get(..here.at).is_some_and(|before| before.ends_with('\n'));
                 Ok(is_new.then_some(here.at))
             }
             (Role::Call | Role::List, true) => {
@@ -402,11 +411,7 @@ impl Value<'_, '_> {
     fn goes_on(&self, mut ahead: Cursor<'_>) -> Look<bool> {
         ahead.skip_space();
         if ahead.rest().is_empty() {
-            return if ahead.is_end {
-                Ok(true)
-            } else {
-                Err(Stop::More)
-            };
+            return if ahead.is_end { Ok(true) } else { Err(Stop::More) };
         }
         if ahead.sees_any(self.close)?.is_some() {
             return Ok(true);
@@ -425,11 +430,7 @@ impl Value<'_, '_> {
         ahead.at = at;
         ahead.skip_space();
         if ahead.rest().is_empty() {
-            return if ahead.is_end {
-                Ok(true)
-            } else {
-                Err(Stop::More)
-            };
+            return if ahead.is_end { Ok(true) } else { Err(Stop::More) };
         }
         if ahead.sees_any(self.close)?.is_some() {
             return Ok(true);
@@ -453,7 +454,7 @@ pub(crate) fn without_added_breaks(raw: &str) -> &str {
         .unwrap_or(inner)
 }
 
-/// A call of MiniMax M3: every tag has a prefix, and each argument is an element, objects and
+/// A call in elements: every tag has a prefix, and each argument is an element, objects and
 /// lists element by element.
 pub(crate) fn read_elements(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
     cursor.eat(ELEMENT_PREFIX)?;
@@ -467,12 +468,7 @@ pub(crate) fn read_elements(cursor: &mut Cursor<'_>, context: Context<'_>) -> Lo
     let mut elements = Elements {
         cursor: *cursor,
         out: String::new(),
-        open: vec![Element {
-            name: String::new(),
-            place,
-            kind: Container::Object,
-            count: 0,
-        }],
+        open: vec![Element { name: String::new(), place, kind: Container::Object, count: 0 }],
     };
     elements.out.push('{');
     let ending = elements.run()?;
@@ -511,9 +507,7 @@ impl Elements<'_, '_> {
             }
             let mut ahead = self.cursor;
             ahead.eat(ELEMENT_PREFIX)?;
-            let Some(top) = self.open.last() else {
-                return Ok(Ending::Closed);
-            };
+            let Some(top) = self.open.last() else { return Ok(Ending::Closed) };
             if ahead.eat("</")? {
                 let name = ahead.up_to(">", MAX_TAG)?;
                 let is_call_end = name == "invoke" || name == "tool_call";
@@ -528,11 +522,7 @@ impl Elements<'_, '_> {
                 if name != top.name {
                     return Err(Stop::Not);
                 }
-                self.out.push(if top.kind == Container::Object {
-                    '}'
-                } else {
-                    ']'
-                });
+                self.out.push(if top.kind == Container::Object { '}' } else { ']' });
                 self.open.pop();
                 self.cursor = ahead;
                 continue;
@@ -550,19 +540,13 @@ impl Elements<'_, '_> {
 
     fn close_all(&mut self) {
         while let Some(element) = self.open.pop() {
-            self.out.push(if element.kind == Container::Object {
-                '}'
-            } else {
-                ']'
-            });
+            self.out.push(if element.kind == Container::Object { '}' } else { ']' });
         }
     }
 
     /// Reads an element behind its opening tag; `false`: the text ended inside.
     fn element(&mut self, name: String) -> Look<bool> {
-        let Some(top) = self.open.last_mut() else {
-            return Err(Stop::Not);
-        };
+        let Some(top) = self.open.last_mut() else { return Err(Stop::Not) };
         let place = match top.kind {
             Container::Object => top.place.property(&name),
             Container::Array => top.place.items(),
@@ -585,29 +569,16 @@ impl Elements<'_, '_> {
             ahead.at += ELEMENT_PREFIX.len() + 1;
             let first = ahead.up_to(">", MAX_TAG)?;
             let is_list = first == "item" && !place.property("item").is_known() || place.is_list();
-            let kind = if is_list {
-                Container::Array
-            } else {
-                Container::Object
-            };
+            let kind = if is_list { Container::Array } else { Container::Object };
             self.out.push(if is_list { '[' } else { '{' });
-            self.open.push(Element {
-                name,
-                place,
-                kind,
-                count: 0,
-            });
+            self.open.push(Element { name, place, kind, count: 0 });
             return Ok(true);
         }
         // The value goes up to its own closing tag, with or without the prefix.
         let rest = self.cursor.rest();
         let close = format!("</{name}>");
         let Some(end) = rest.find(&close) else {
-            return if self.cursor.is_end {
-                Ok(false)
-            } else {
-                Err(Stop::More)
-            };
+            return if self.cursor.is_end { Ok(false) } else { Err(Stop::More) };
         };
         let raw = rest.get(..end).unwrap_or_default();
         let raw = raw.strip_suffix(ELEMENT_PREFIX).unwrap_or(raw);

@@ -4,6 +4,7 @@ use repair_core::{ToolSet, ToolSpec};
 use serde_json::Value;
 
 use crate::options::Mode;
+use crate::values::Bare;
 
 /// What a reader of calls needs to know beside the text.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,15 @@ pub(crate) const MAX_NAME: usize = 128;
 impl<'c> Context<'c> {
     pub(crate) fn is_expected(&self) -> bool {
         self.mode == Mode::Expected
+    }
+
+    /// What may stand without quotes in a printed call.
+    pub(crate) fn bare(&self) -> Bare {
+        if self.is_expected() {
+            Bare::Words
+        } else {
+            Bare::Literals
+        }
     }
 
     /// Whether a printed name means a tool.

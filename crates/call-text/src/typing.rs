@@ -108,11 +108,6 @@ impl<'s> Place<'s> {
         self.schema.is_some()
     }
 
-    /// Whether a string, and nothing but a string, stands here.
-    pub(crate) fn is_text(self) -> bool {
-        self.types() == Types::STRING
-    }
-
     /// Whether a string may stand here.
     pub(crate) fn allows_text(self) -> bool {
         self.types().has(Types::STRING)

@@ -74,11 +74,15 @@ impl<'t> Values<'t> {
     }
 }
 
-/// How a value is read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
-    /// Whether a word without quotes is a string.
-    pub(crate) bare_words: bool,
+/// What may stand without quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bare {
+    /// Numbers and literals.
+    Literals,
+    /// Words too: strings whose quotes are missing.
+    Words,
+    /// Any text: the call stands in quotes, which took the inner ones' place.
+    Text,
 }
 
 /// A read that stopped inside.
@@ -93,10 +97,10 @@ pub(crate) enum Broken<'t> {
 }
 
 /// Reads the container or call at the cursor and steps over it.
-pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, style: Style) -> Result<Values<'t>, Broken<'t>> {
+pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>, Broken<'t>> {
     let mut reader = Reader {
         cursor: *cursor,
-        style,
+        bare,
         nodes: Vec::new(),
         open: Vec::new(),
         expect: Expect::Value,
@@ -130,7 +134,7 @@ enum Expect {
 
 struct Reader<'t> {
     cursor: Cursor<'t>,
-    style: Style,
+    bare: Bare,
     nodes: Vec<Node>,
     /// The places of the open containers, calls and keywords.
     open: Vec<usize>,
@@ -371,10 +375,15 @@ impl Reader<'_> {
         }
         let ends = matches!(next, b',' | b')' | b']' | b'}' | b'#' | 0);
         let is_plain = ends && (is_literal(word) || self.top() != Some(Kind::Keyword));
-        if length > 0 && is_plain && (is_literal(word) || self.style.bare_words) {
+        let may_be_text = match self.bare {
+            Bare::Literals => false,
+            Bare::Words => self.top() == Some(Kind::Keyword),
+            Bare::Text => matches!(self.top(), Some(Kind::Keyword | Kind::Array)),
+        };
+        if length > 0 && is_plain && (is_literal(word) || self.bare != Bare::Literals) {
             self.cursor.at = name_end;
-        } else if self.style.bare_words && self.top() == Some(Kind::Keyword) {
-            self.bare(start)?;
+        } else if may_be_text {
+            self.bare_text(start)?;
         } else {
             return Err(Stop::Not);
         }
@@ -383,8 +392,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A keyword's value without quotes: up to the next keyword or the end of the call.
-    fn bare(&mut self, start: usize) -> Look<()> {
+    /// A value without quotes: up to the next keyword or item, or the end of what is around it.
+    fn bare_text(&mut self, start: usize) -> Look<()> {
+        let in_list = self.top() == Some(Kind::Array);
+        let mut depth = 0_usize;
         let mut end = start;
         loop {
             let rest = self.cursor.rest();
@@ -392,8 +403,11 @@ impl Reader<'_> {
                 return self.cursor.more();
             };
             match c {
-                ')' | ']' => break,
-                ',' => {
+                ')' | ']' if depth == 0 => break,
+                ')' | ']' => depth -= 1,
+                '(' | '[' if self.bare == Bare::Text => depth += 1,
+                ',' if in_list && depth == 0 => break,
+                ',' if depth == 0 => {
                     let mut ahead = self.cursor;
                     ahead.at += 1;
                     ahead.skip_space();
@@ -411,7 +425,8 @@ impl Reader<'_> {
                         }
                     }
                 }
-                '\n' | '(' | '[' | '{' | '}' | '*' | '=' | '<' | '>' | '"' | '\'' | '`' | '+' => {
+                '\n' | '"' | '\'' | '`' => return Err(Stop::Not),
+                '(' | '[' | '{' | '}' | '*' | '=' | '<' | '>' | '+' if self.bare != Bare::Text => {
                     return Err(Stop::Not);
                 }
                 _ => {}
@@ -508,7 +523,7 @@ enum Follow {
 fn is_name(word: &str) -> bool {
     word.chars()
         .next()
-        .is_some_and(|c| c.is_alphabetic() || c == '_')
+        .is_some_and(|c| c.is_alphabetic() || c == '_' || c == '\\')
         && !word.ends_with(['.', ':', '/', '\\', '+'])
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// every field of [`Budget::default`] is finite but the cost, which nobody can know without
 /// prices.
 ///
-/// A run has one, and a conversation has one that its runs share; the tighter counts. Every amount
+/// A run has one, and a conversation has one that its runs share; the tighter counts. All but time
 /// is reserved before it is spent, so that parallel runs cannot overspend by more than what is
 /// already under way.
 ///

@@ -133,7 +133,7 @@ impl Serialize for Fixes<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Fixes<'static> {
+impl<'de> Deserialize<'de> for Fixes<'_> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fixes = Vec::deserialize(deserializer)?;
         Ok(Fixes {
@@ -217,6 +217,14 @@ impl Source<'_> {
             self.steps.iter().map(|step| target(step.edit)).collect();
         let mut paths = HashMap::new();
         self.collect_paths(self.root, &mut String::new(), &wanted, &mut paths);
+        // What was put in and changed again stands where it was put.
+        for step in self.steps.iter().rev() {
+            if let Edit::Content { node, with } = step.edit
+                && let Some(path) = paths.get(&node).cloned()
+            {
+                paths.entry(with).or_insert(path);
+            }
+        }
         paths
     }
 

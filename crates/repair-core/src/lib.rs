@@ -7,6 +7,7 @@
 mod arguments;
 mod bare;
 mod call;
+mod candidates;
 mod feedback;
 mod fix;
 mod fixes;

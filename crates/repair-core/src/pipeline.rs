@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::arguments::{self, Found, Proposal, Step, rules as argument_rules};
 use crate::call::{Arguments, Call, Finish, RawCall};
+use crate::candidates::{Candidates, Proposed};
 use crate::fix::Fix;
 use crate::fixes::{Fixes, Source, TextFixes, render_text_fix};
 use crate::json::emit::emit;
@@ -50,7 +51,7 @@ impl Rejected {
             tool_count: 0,
             expected: None,
             errors: Vec::new(),
-            candidates: Vec::new(),
+            candidates: Candidates::default(),
         }
     }
 }
@@ -252,9 +253,8 @@ impl Named<'_> {
         };
         let mut rejected = self.reject(raw, reason, detail);
         if reason == Reason::Truncated && text.values.len() == 1 {
-            rejected
-                .candidates
-                .extend(self.sound_part(text, &raw.arguments.clone().unwrap_or_default()));
+            let part = self.sound_part(text, &raw.arguments.clone().unwrap_or_default());
+            rejected.candidates = Vec::from_iter(part).into();
         }
         Err(rejected)
     }
@@ -311,7 +311,7 @@ impl Named<'_> {
             } else {
                 Err(self.reject(
                     raw,
-                    Reason::Arguments,
+                    Reason::Syntax,
                     "the arguments must be one JSON object with each key once",
                 ))
             };
@@ -321,12 +321,19 @@ impl Named<'_> {
             Found::Nothing | Found::Tie(_) | Found::Exhausted if fits && !conflicts => {
                 self.finish(raw, read, Vec::new(), Vec::new())
             }
+            // Only what is right as it stands may run when generation was cut off.
+            Found::One(best, others) if raw.finish == Finish::Cut => {
+                let mut rejected = self.reject(raw, Reason::Truncated, "the call was cut off");
+                let proposals = std::iter::once(best).chain(others).collect();
+                rejected.candidates = self.candidates(raw, read, proposals);
+                Err(rejected)
+            }
             Found::One(best, others) => self.finish(raw, read, best.steps, others),
             Found::Tie(proposals) => {
                 let mut rejected =
                     self.reject(raw, Reason::Ambiguous, "two repairs are equally good");
                 self.explain(&read, &mut rejected);
-                rejected.candidates = self.candidates(&read, &proposals);
+                rejected.candidates = self.candidates(raw, read, proposals);
                 Err(rejected)
             }
             Found::Nothing => {
@@ -371,9 +378,6 @@ impl Named<'_> {
             let text = read.arena.into_source();
             return Ok(Verdict::Valid(self.call(raw, text)));
         }
-        if raw.finish == Finish::Cut && (!steps.is_empty() || !read.is_strict) {
-            return Err(self.reject(raw, Reason::Truncated, "the call was cut off"));
-        }
         let inserts = |step: &Step| matches!(step.edit, arguments::Edit::Insert { .. });
         if read.text.cut.is_some() && steps.iter().any(inserts) {
             return Err(self.reject(raw, Reason::Truncated, "the call was cut off"));
@@ -390,8 +394,8 @@ impl Named<'_> {
             );
             self.explain(&read, &mut rejected);
             let best = Proposal { cost: 0, steps };
-            let proposals: Vec<_> = std::iter::once(best).chain(others).collect();
-            rejected.candidates = self.candidates(&read, &proposals);
+            let proposals = std::iter::once(best).chain(others).collect();
+            rejected.candidates = self.candidates(raw, read, proposals);
             return Err(rejected);
         }
         for step in &steps {
@@ -448,46 +452,21 @@ impl Named<'_> {
     }
 
     /// Proposals as candidates, best first.
-    fn candidates(&self, read: &Read<'_>, proposals: &[Proposal]) -> Vec<Candidate> {
-        proposals
-            .iter()
-            .enumerate()
-            .map(|(rank, proposal)| {
-                let mut arena = read.arena.clone();
-                for step in &proposal.steps {
-                    step.edit.apply(&mut arena);
-                }
-                let arguments = emit(&arena, read.root);
-                let source = Source {
-                    head: read.head.clone(),
-                    text: TextFixes::new(&read.text.fixes, &read.emitted, arena.source()),
-                    arena,
-                    root: read.root,
-                    steps: proposal.steps.clone(),
-                };
-                let fixes = source.render();
-                let risk = fixes
-                    .iter()
-                    .map(|fix| fix.risk)
-                    .max()
-                    .unwrap_or(Risk::Lossless);
-                Candidate {
-                    tool: self.tool.spec.name().to_owned(),
-                    confidence: confidence(risk, rank),
-                    rationale: fixes
-                        .iter()
-                        .map(|fix| fix.sentence.clone())
-                        .collect::<Vec<_>>()
-                        .join("; "),
-                    origin: Origin::Rule,
-                    risk,
-                    valid: true,
-                    from_cut: false,
-                    arguments,
-                    fixes,
-                }
-            })
-            .collect()
+    fn candidates(
+        &self,
+        raw: &RawCall<'_>,
+        read: Read<'_>,
+        proposals: Vec<Proposal>,
+    ) -> Candidates {
+        Candidates::from(Proposed {
+            tool: self.tool.spec.name().to_owned(),
+            text: TextFixes::new(&read.text.fixes, &read.emitted, read.arena.source()),
+            head: read.head,
+            arena: read.arena.into_owned(),
+            root: read.root,
+            proposals,
+            from_cut: raw.finish == Finish::Cut,
+        })
     }
 
     fn reject(
@@ -503,15 +482,4 @@ impl Named<'_> {
         }
         Box::new(rejected)
     }
-}
-
-/// How good a candidate of this risk and rank is beside its rivals.
-fn confidence(risk: Risk, rank: usize) -> f64 {
-    let start = match risk {
-        Risk::Lossless => 0.95,
-        Risk::Inferred => 0.8,
-        Risk::Guess => 0.5,
-    };
-    let rank = u32::try_from(rank).map_or(f64::from(u32::MAX), f64::from);
-    start / (1.0 + rank / 4.0)
 }

@@ -3,12 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
+use crate::candidates::Candidates;
 use crate::fix::Fix;
 use crate::fixes::Fixes;
 use crate::rule::Risk;
 
 /// The outcome of [`crate::ToolSet::repair`].
-#[derive(Clone, Debug)]
+///
+/// As data it is an object with `verdict` (`valid`, `repaired`, `rejected`) beside the parts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
 #[allow(
     clippy::large_enum_variant,
     reason = "a verdict is read at once, and a box would cost the repair more"
@@ -43,7 +47,7 @@ impl Verdict<'_> {
 }
 
 /// A call that was made right, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Repaired<'a> {
     pub(crate) call: Call<'a>,
     pub(crate) fixes: Fixes<'a>,
@@ -171,7 +175,7 @@ pub struct Rejected {
     pub(crate) tool_count: usize,
     pub(crate) expected: Option<ExpectedParameters>,
     pub(crate) errors: Vec<ArgumentError>,
-    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) candidates: Candidates,
 }
 
 impl Rejected {
@@ -212,6 +216,6 @@ impl Rejected {
 
     /// Proposals, best first. None of them may run without the harness's or a person's consent.
     pub fn candidates(&self) -> &[Candidate] {
-        &self.candidates
+        self.candidates.get()
     }
 }

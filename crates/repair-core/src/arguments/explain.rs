@@ -9,8 +9,8 @@ use super::value::{is_allowed_value, near_choice};
 use crate::fix::excerpt;
 use crate::json::pointer::push_segment;
 use crate::json::{Arena, Kind, NodeId, number};
-use crate::schema::Judge;
 use crate::schema::tree::{Kinds, Rest, Tree, Type, TypeId};
+use crate::schema::{Choices, Judge};
 use crate::verdict::ArgumentError;
 
 /// The errors of the document under `root`, at most `limit`.
@@ -67,13 +67,18 @@ impl Walk<'_> {
             return;
         }
         let kind = self.arena.node(node).kind;
+        if kind == Kind::Object && self.names_no_branch(node, self.tree.get(ty), path) {
+            return;
+        }
         let Some(ty) = self.meant(node, ty) else {
             let expected = words(self.tree.kinds(ty));
             return self.error(path, expected, self.shown(node), None);
         };
         let resolved = self.tree.get(ty);
-        if !is_allowed_value(self.arena, node, resolved) {
-            return self.wrong_choice(node, resolved, path);
+        if let Some(choices) = &resolved.choices
+            && !is_allowed_value(self.arena, node, resolved)
+        {
+            return self.wrong_choice(node, choices, path);
         }
         self.limits(node, resolved, path);
         match kind {
@@ -81,6 +86,41 @@ impl Walk<'_> {
             Kind::Array => self.array(node, resolved, path),
             _ => {}
         }
+    }
+
+    /// Whether an object of a union says by no known constant which branch it means; then that is
+    /// its error.
+    fn names_no_branch(&mut self, node: NodeId, union: &Type, path: &mut String) -> bool {
+        let Some(name) = union.discriminator.as_deref() else {
+            return false;
+        };
+        let constants: Vec<&Choices> = union
+            .branches
+            .iter()
+            .filter_map(|branch| self.tree.get(*branch).members.as_ref()?.property(name))
+            .filter_map(|property| self.tree.get(property.ty).choices.as_deref())
+            .collect();
+        let member = self.arena.member(node, name);
+        let is_named = member.is_some_and(|member| {
+            constants
+                .iter()
+                .any(|choices| choices.allow(self.arena, member))
+        });
+        if is_named {
+            return false;
+        }
+        let all = constants.iter().flat_map(|choices| choices.values());
+        let all = Choices::new(all.cloned().collect());
+        within(path, name, |path| match member {
+            Some(member) => self.wrong_choice(member, &all, path),
+            None => self.error(
+                path,
+                format!("{} (required)", one_of(&all)),
+                "nothing".to_owned(),
+                None,
+            ),
+        });
+        true
     }
 
     /// The plain type that a value seems to be meant for: the first that allows its kind, or the
@@ -191,17 +231,7 @@ impl Walk<'_> {
         }
     }
 
-    fn wrong_choice(&mut self, node: NodeId, ty: &Type, path: &str) {
-        let Some(choices) = &ty.choices else { return };
-        let values = choices.values();
-        let shown: Vec<String> = values.iter().take(LISTED).map(Value::to_string).collect();
-        let more = values.len().saturating_sub(shown.len());
-        let more = if more > 0 {
-            format!(", … ({more} more)")
-        } else {
-            String::new()
-        };
-        let expected = format!("one of {}{more}", shown.join(", "));
+    fn wrong_choice(&mut self, node: NodeId, choices: &Choices, path: &str) {
         let closest = (self.arena.node(node).kind == Kind::String)
             .then(|| {
                 let text = self.arena.string(node);
@@ -211,7 +241,7 @@ impl Walk<'_> {
                     .map(|value| Value::from(value).to_string())
             })
             .flatten();
-        self.error(path, expected, self.shown(node), closest);
+        self.error(path, one_of(choices), self.shown(node), closest);
     }
 
     /// Checks the keywords that only the judge decides, one by one. Rejected calls are rare enough
@@ -241,6 +271,17 @@ impl Walk<'_> {
             });
         }
     }
+}
+
+/// The allowed values in words; of many the first.
+fn one_of(choices: &Choices) -> String {
+    let values = choices.values();
+    let shown: Vec<String> = values.iter().take(LISTED).map(Value::to_string).collect();
+    let more = match values.len().saturating_sub(shown.len()) {
+        0 => String::new(),
+        more => format!(", … ({more} more)"),
+    };
+    format!("one of {}{more}", shown.join(", "))
 }
 
 fn words(kinds: Kinds) -> String {

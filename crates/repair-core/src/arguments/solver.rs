@@ -38,7 +38,9 @@ pub(crate) struct Solver<'s, 't, 'a> {
     pub(crate) tree: &'t Tree,
     pub(super) plans: Plans,
     policy: &'t Policy,
-    memo: HashMap<(NodeId, TypeId, Slot), Solutions, BuildHasherDefault<IdHasher>>,
+    /// What was found, also by how many changes of shape stood around it then: the more, the
+    /// fewer are left to try.
+    memo: HashMap<(NodeId, TypeId, Slot, u32), Solutions, BuildHasherDefault<IdHasher>>,
     /// Members that another one of the same key replaces.
     pub(super) replaced: &'t [NodeId],
     proposals: u32,
@@ -130,7 +132,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         if !union.is_union() {
             return self.solve_plain(node, union, slot, union.kinds);
         }
-        let key = (node, ty, slot);
+        let key = (node, ty, slot, self.proposals);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
@@ -209,7 +211,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         if !kind.is_container() {
             return self.solve_value(node, ty, slot, whole);
         }
-        let key = (node, ty.id, slot);
+        let key = (node, ty.id, slot, self.proposals);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }

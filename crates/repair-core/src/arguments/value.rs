@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::solver::{Slot, Solver};
-use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, equal, lenient, number};
+use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, lenient, number};
 use crate::names;
 use crate::rule::Risk;
 use crate::schema::tree::{Kinds, Property, Type};
@@ -164,14 +164,23 @@ pub(super) fn looks_like_container(text: &str) -> bool {
     text.trim_start().starts_with(['[', '{'])
 }
 
+/// A value that was read out of a string: nothing in it may stand twice under one key.
 fn read_strict(arena: &mut Arena<'_>, text: &str) -> Option<NodeId> {
+    let known = arena.duplicates().len();
     let (start, end) = arena.append(text);
-    arena.read_side(start, end, MAX_DEPTH).ok()
+    let node = arena.read_side(start, end, MAX_DEPTH).ok()?;
+    (arena.duplicates().len() == known).then_some(node)
 }
 
-fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault, text: &str) -> Option<Proposed> {
+fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>, text: &str) -> Option<Proposed> {
+    if !solver.may_read(text.len()) {
+        return None;
+    }
     if let Some(node) = read_strict(solver.arena, text) {
         return proposed(node);
+    }
+    if !solver.may_read(text.len()) {
+        return None;
     }
     let read = lenient::read(text, solver.tree, Some(fault.ty.id), MAX_DEPTH);
     let [value] = read.values.as_slice() else {
@@ -554,13 +563,7 @@ pub(super) fn near_choice<'t>(choices: &'t Choices, text: &str) -> Option<&'t st
 
 /// Whether a node is one of the type's values, or the type has none.
 pub(super) fn is_allowed_value(arena: &Arena<'_>, node: NodeId, ty: &Type) -> bool {
-    let Some(choices) = &ty.choices else {
-        return true;
-    };
-    match arena.node(node).kind {
-        Kind::String => choices.has_string(&arena.string(node)),
-        _ => choices
-            .others()
-            .any(|value| equal::node_equals_value(arena, node, value)),
-    }
+    ty.choices
+        .as_ref()
+        .is_none_or(|choices| choices.allow(arena, node))
 }

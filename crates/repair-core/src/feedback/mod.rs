@@ -13,6 +13,9 @@ mod expected;
 mod history;
 pub(crate) mod note;
 mod teacher;
+#[cfg(test)]
+mod tests;
+mod text;
 
 pub use error::CorrectiveError;
 pub(crate) use expected::expected_parameters;
@@ -145,7 +148,7 @@ pub(crate) mod fixtures {
             tool_count: 0,
             expected: None,
             errors: Vec::new(),
-            candidates: Vec::new(),
+            candidates: Vec::new().into(),
         }
     }
 
@@ -175,7 +178,7 @@ pub(crate) mod fixtures {
 }
 
 #[cfg(test)]
-mod tests {
+mod bounds {
     use super::*;
 
     #[test]

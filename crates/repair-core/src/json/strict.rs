@@ -56,6 +56,14 @@ impl<'a> Arena<'a> {
     }
 }
 
+/// The length of the strict value at the start of a text, with the white space around it.
+pub(crate) fn strict_length(text: &str, max_depth: usize) -> Result<usize, StrictError> {
+    let mut arena = Arena::over(Cow::Borrowed(text));
+    let mut reader = Reader::new(&mut arena, text, 0, Buffer::Source);
+    reader.document(max_depth)?;
+    Ok(reader.at)
+}
+
 /// An open container and its last child.
 struct Open {
     id: NodeId,
@@ -132,6 +140,16 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     fn run(mut self, max_depth: usize) -> Result<NodeId, StrictError> {
         let root = NodeId::try_from(self.arena.nodes.len()).unwrap_or(NONE);
+        self.document(max_depth)?;
+        if self.at == self.bytes.len() {
+            Ok(root)
+        } else {
+            self.fail()
+        }
+    }
+
+    /// Reads one value and the white space around it.
+    fn document(&mut self, max_depth: usize) -> Result<(), StrictError> {
         self.at = scan::skip_space(self.bytes, self.at);
         loop {
             if self.value()? {
@@ -142,13 +160,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             while self.after_value()? {}
             if self.open.is_empty() {
-                break;
+                return Ok(());
             }
-        }
-        if self.at == self.bytes.len() {
-            Ok(root)
-        } else {
-            self.fail()
         }
     }
 

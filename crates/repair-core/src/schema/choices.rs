@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use crate::json::{Arena, Kind, NodeId, equal};
 use crate::names::fold;
 
 /// Allowed values, in the order of the schema.
@@ -45,6 +46,16 @@ impl Choices {
         match self.values.as_slice() {
             [only] => Some(only),
             _ => None,
+        }
+    }
+
+    /// Whether a node is one of them.
+    pub(crate) fn allow(&self, arena: &Arena<'_>, node: NodeId) -> bool {
+        match arena.node(node).kind {
+            Kind::String => self.has_string(&arena.string(node)),
+            _ => self
+                .others()
+                .any(|value| equal::node_equals_value(arena, node, value)),
         }
     }
 

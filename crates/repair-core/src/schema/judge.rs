@@ -188,12 +188,11 @@ impl<'a> Object<'a, ArenaJson> for View<'a> {
 
     /// Members of one key count once.
     fn len(&self) -> usize {
-        let arena = self.arena;
-        if arena.duplicates().is_empty() {
-            return arena.node(self.id).len as usize;
-        }
-        let keys: HashSet<_> = arena.children(self.id).map(|id| arena.key(id)).collect();
-        keys.len()
+        let again =
+            self.arena.duplicates().iter().filter(|pair| {
+                pair.object == self.id && !self.arena.node(pair.earlier).has(DROPPED)
+            });
+        (self.arena.node(self.id).len as usize).saturating_sub(again.count())
     }
 
     #[allow(clippy::borrowed_box, reason = "the trait's signature")]
