@@ -109,6 +109,8 @@ struct Reader<'r, 'a> {
     at: usize,
     /// Where the text stands in its buffer.
     base: u32,
+    /// How many nodes the arena held before.
+    known: usize,
     value_flags: u8,
     key_flags: u8,
     open: Vec<Open>,
@@ -123,6 +125,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             Buffer::Side => (SIDE, KEY_SIDE),
         };
         Self {
+            known: arena.nodes.len(),
             arena,
             text,
             bytes: text.as_bytes(),
@@ -287,7 +290,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             return;
         }
         let rest = self.bytes.len().saturating_sub(self.at);
-        let expected = nodes.len().saturating_mul(rest) / self.at.max(8);
+        let read = nodes.len().saturating_sub(self.known);
+        let expected = read.saturating_mul(rest) / self.at.max(8);
         let more = (expected + expected / 16).clamp(nodes.len() / 2 + 16, nodes.len() * 3 + 24);
         nodes.reserve_exact(more);
     }
