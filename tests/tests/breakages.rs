@@ -72,7 +72,10 @@ fn break_node(dice: &mut Dice, node: &mut Value) -> Option<&'static str> {
     let (how, broken) = match (dice.roll(16), &mut *node) {
         (0, Value::String(_)) => return None,
         (0, node) => ("stringified", Value::from(node.to_string())),
-        (1, node) => ("encoded twice", Value::from(Value::from(node.to_string()).to_string())),
+        (1, node) => (
+            "encoded twice",
+            Value::from(Value::from(node.to_string()).to_string()),
+        ),
         (2, node) => ("in an array", json!([node])),
         (3, Value::Array(items)) if items.len() == 1 => ("single item", items[0].take()),
         (3, Value::Object(members)) => {
@@ -112,9 +115,16 @@ fn break_node(dice: &mut Dice, node: &mut Value) -> Option<&'static str> {
         ),
         (7, Value::Bool(value)) => (
             "boolean in words",
-            Value::from(dice.pick(&[["no", "yes"], ["False", "True"], ["0", "1"]])[usize::from(*value)]),
+            Value::from(
+                dice.pick(&[["no", "yes"], ["False", "True"], ["0", "1"]])[usize::from(*value)],
+            ),
         ),
-        (8, _) => ("another scalar", dice.pick(&["5", "0.5", "true", "\"x\"", "\"a, b\""]).parse().unwrap()),
+        (8, _) => (
+            "another scalar",
+            dice.pick(&["5", "0.5", "true", "\"x\"", "\"a, b\""])
+                .parse()
+                .unwrap(),
+        ),
         (9..13, Value::Object(members)) => return rename(dice, members),
         (13, Value::Object(members)) => {
             let key = members.keys().nth(dice.roll(members.len().max(1)))?.clone();
@@ -131,7 +141,11 @@ fn break_node(dice: &mut Dice, node: &mut Value) -> Option<&'static str> {
             return Some("a member added");
         }
         (15, Value::Array(items)) => {
-            items.push(dice.pick(&["null", "\"5\"", "5", "{}", "\"x\""]).parse().unwrap());
+            items.push(
+                dice.pick(&["null", "\"5\"", "5", "{}", "\"x\""])
+                    .parse()
+                    .unwrap(),
+            );
             return Some("an item added");
         }
         _ => return None,

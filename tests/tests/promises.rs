@@ -6,9 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use toolmend::repair_core::{Loss, Stage};
-use toolmend::{
-    Effect, Finish, Fix, Policy, RawCall, Reason, Risk, ToolSet, ToolSpec, Verdict,
-};
+use toolmend::{Effect, Finish, Fix, Policy, RawCall, Reason, Risk, ToolSet, ToolSpec, Verdict};
 use toolmend_tests::same;
 
 use crate::breakages::{break_text, break_value};
@@ -140,7 +138,10 @@ fn undone(value: &Value, fix: &Fix) -> Option<Value> {
         let members = value.pointer_mut(parent)?.as_object_mut()?;
         members.extend(dropped.as_object()?.clone());
     } else if fix.before.is_empty() {
-        value.pointer_mut(parent)?.as_object_mut()?.shift_remove(&key)?;
+        value
+            .pointer_mut(parent)?
+            .as_object_mut()?
+            .shift_remove(&key)?;
     } else {
         *value.pointer_mut(&fix.path)? = serde_json::from_str(&fix.before).ok()?;
     }
@@ -229,7 +230,8 @@ fn promises_1_to_5_and_8_hold_for_broken_values() {
         let verdict = tools.repair(&raw, &Policy::default());
         if is_valid {
             // 1, 2: what the schema accepts is never touched.
-            let is_kept = matches!(&verdict, Verdict::Valid(call) if call.arguments().text() == text);
+            let is_kept =
+                matches!(&verdict, Verdict::Valid(call) if call.arguments().text() == text);
             prop_assert!(is_kept, "{how}: {text} for {schema}: {verdict:?}");
             return Ok(());
         }
@@ -297,7 +299,8 @@ fn check_call(schema: &Value, emitted: &str, verdict: &Verdict<'_>) -> Result<()
     for scalar in &found {
         // However often it was encoded.
         let quoted = bare(&Value::from(scalar.as_str()).to_string());
-        let is_there = model_text.contains(quoted.trim_matches('"')) || model_text.contains(&bare(scalar));
+        let is_there =
+            model_text.contains(quoted.trim_matches('"')) || model_text.contains(&bare(scalar));
         let is_choice = listed.contains(scalar)
             && fixes
                 .iter()
@@ -389,10 +392,7 @@ fn bury(dice: &mut Dice, schema: Value, value: Value, depth: usize) -> (Value, V
             json!({"type": "object", "properties": {"inner": schema, "note": {"type": "string"}}, "required": ["inner"]}),
             json!({"inner": value, "note": "null"}),
         ),
-        1 => (
-            json!({"type": "array", "items": schema}),
-            json!([value]),
-        ),
+        1 => (json!({"type": "array", "items": schema}), json!([value])),
         2 => (
             json!({"type": "array", "prefixItems": [{"type": "string"}, schema], "items": false}),
             json!(["5", value]),
@@ -429,7 +429,8 @@ fn promise_5_a_tie_is_a_refusal() {
             serde_json::from_str(value).unwrap(),
             depth,
         );
-        let schema = json!({"type": "object", "properties": {"root": schema}, "required": ["root"]});
+        let schema =
+            json!({"type": "object", "properties": {"root": schema}, "required": ["root"]});
         let text = json!({"root": value}).to_string();
         let (tools, problems) =
             ToolSet::new([ToolSpec::new("tool", schema.clone()).with_effect(Effect::ReadOnly)]);

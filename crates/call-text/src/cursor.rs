@@ -108,13 +108,19 @@ impl<'t> Cursor<'t> {
 
     /// Steps over `word`, which must come next.
     pub(crate) fn need(&mut self, word: &str) -> Look<()> {
-        if self.eat(word)? { Ok(()) } else { Err(Stop::Not) }
+        if self.eat(word)? {
+            Ok(())
+        } else {
+            Err(Stop::Not)
+        }
     }
 
     /// The text before the next `needle`, which must stand within `limit` bytes; steps over both.
     pub(crate) fn up_to(&mut self, needle: &str, limit: usize) -> Look<&'t str> {
         let rest = self.rest();
-        let window = rest.get(..floor(rest, limit + needle.len())).unwrap_or(rest);
+        let window = rest
+            .get(..floor(rest, limit + needle.len()))
+            .unwrap_or(rest);
         match window.find(needle) {
             Some(at) => {
                 self.at += at + needle.len();

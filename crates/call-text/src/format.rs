@@ -335,7 +335,11 @@ pub(crate) static FORMATS: &[Format] = &[
     format(
         "call_internlm",
         "the call was printed as JSON between action tokens",
-        &["<|action_start|> <|plugin|>", "<|action_start|><|plugin|>", "<|action_start|>"],
+        &[
+            "<|action_start|> <|plugin|>",
+            "<|action_start|><|plugin|>",
+            "<|action_start|>",
+        ],
         &["<|action_end|>"],
         Body::Json,
     ),
@@ -360,8 +364,20 @@ pub(crate) static FORMATS: &[Format] = &[
     format(
         "call_vendor_json",
         "the call was printed as JSON in a vendor's tool call tag",
-        &["<longcat_tool_call>", "<iquest_tool_call>", "<dots_function_call>", "<seed:tool_call>", "<minimax:tool_call>"],
-        &["</longcat_tool_call>", "</iquest_tool_call>", "</dots_function_call>", "</seed:tool_call>", "</minimax:tool_call>"],
+        &[
+            "<longcat_tool_call>",
+            "<iquest_tool_call>",
+            "<dots_function_call>",
+            "<seed:tool_call>",
+            "<minimax:tool_call>",
+        ],
+        &[
+            "</longcat_tool_call>",
+            "</iquest_tool_call>",
+            "</dots_function_call>",
+            "</seed:tool_call>",
+            "</minimax:tool_call>",
+        ],
         Body::Json,
     ),
     format(
@@ -411,14 +427,22 @@ pub(crate) static FORMATS: &[Format] = &[
             "<|tool_call_section_begin|>",
             "<|tool_call_begin|>",
         ],
-        &["<|tool_call_end|>", "<|tool_calls_section_end|>", "<|tool_call_section_end|>"],
+        &[
+            "<|tool_call_end|>",
+            "<|tool_calls_section_end|>",
+            "<|tool_call_section_end|>",
+        ],
         Body::Named(&named::KIMI),
     )),
     format(
         "call_kimi_tags",
         "the call was printed as open and close tokens with typed arguments",
         &["<|open|>tools<|sep|>", "<|open|> tools <|sep|>"],
-        &["<|close|>tools<|sep|>", "<|close|> tools <|sep|>", "<|close|>message<|sep|>"],
+        &[
+            "<|close|>tools<|sep|>",
+            "<|close|> tools <|sep|>",
+            "<|close|>message<|sep|>",
+        ],
         Body::Kimi,
     ),
     format(

@@ -111,7 +111,9 @@ pub(crate) fn push_json_string(out: &mut String, source: &str) {
 /// The content of a printed string, Python's escapes undone.
 pub(crate) fn decode(source: &str) -> String {
     let quoted = source.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    let prefix = source.get(..source.len() - quoted.len()).unwrap_or_default();
+    let prefix = source
+        .get(..source.len() - quoted.len())
+        .unwrap_or_default();
     if !quoted.starts_with(['"', '\'']) {
         return source.to_owned();
     }
@@ -174,7 +176,10 @@ mod tests {
     #[test]
     fn values_become_json() {
         for (source, json) in [
-            ("{'a': True, 'b': [None, 1.50]}", r#"{"a": true, "b": [null, 1.50]}"#),
+            (
+                "{'a': True, 'b': [None, 1.50]}",
+                r#"{"a": true, "b": [null, 1.50]}"#,
+            ),
             ("[1, (2, 3), {}]", "[1, [2, 3], {}]"),
             (r#"{"a": "x\u0041"}"#, r#"{"a": "x\u0041"}"#),
             (r"['it\'s', 'C:\dir']", r#"["it's", "C:\\dir"]"#),

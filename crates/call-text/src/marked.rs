@@ -25,7 +25,12 @@ pub(crate) fn read_gemma(
         return Err(Stop::Not);
     }
     cursor.at -= 1;
-    let mut writer = Marked { cursor: *cursor, close, out: String::new(), open: Vec::new() };
+    let mut writer = Marked {
+        cursor: *cursor,
+        close,
+        out: String::new(),
+        open: Vec::new(),
+    };
     let ending = writer.run()?;
     cursor.at = writer.cursor.at;
     Ok(vec![Printed::new(name, writer.out).ending(ending)])
@@ -220,7 +225,9 @@ pub(crate) fn read_kimi(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<V
         match tag(&mut ahead, false, "call") {
             Ok(_) => {
                 *cursor = ahead;
-                return Ok(vec![Printed::new(name, writer.close()).ending(Ending::Closed)]);
+                return Ok(vec![
+                    Printed::new(name, writer.close()).ending(Ending::Closed),
+                ]);
             }
             Err(Stop::More) => return Err(Stop::More),
             Err(Stop::Not) => {}
@@ -273,7 +280,13 @@ fn tag<'t>(cursor: &mut Cursor<'t>, opens: bool, word: &str) -> Look<&'t str> {
 fn attribute(attributes: &str, key: &str) -> Option<String> {
     let (_, after) = attributes.split_once(&format!(" {key}=\""))?;
     let value = after.split('"').next()?;
-    Some(value.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    Some(
+        value
+            .replace("&quot;", "\"")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&"),
+    )
 }
 
 /// `<f><k>v</k></f>`: the tool's name is the tag, and so is each parameter's.
@@ -290,7 +303,9 @@ pub(crate) fn read_tool_tag(cursor: &mut Cursor<'_>, context: Context<'_>) -> Lo
     loop {
         cursor.skip_space();
         if cursor.eat(&close)? {
-            return Ok(vec![Printed::new(name, writer.close()).ending(Ending::Closed)]);
+            return Ok(vec![
+                Printed::new(name, writer.close()).ending(Ending::Closed),
+            ]);
         }
         if cursor.peek()? == '{' {
             let start = cursor.at;
@@ -322,9 +337,12 @@ pub(crate) fn read_tool_tag(cursor: &mut Cursor<'_>, context: Context<'_>) -> Lo
             ahead.skip_space();
             let follows = ahead.sees(&close)?
                 || ahead.eat("<")?
-                    && parameters
-                        .iter()
-                        .any(|key| ahead.rest().strip_prefix(key).is_some_and(|rest| rest.starts_with('>')));
+                    && parameters.iter().any(|key| {
+                        ahead
+                            .rest()
+                            .strip_prefix(key)
+                            .is_some_and(|rest| rest.starts_with('>'))
+                    });
             if follows {
                 break raw;
             }
@@ -332,6 +350,11 @@ pub(crate) fn read_tool_tag(cursor: &mut Cursor<'_>, context: Context<'_>) -> Lo
                 return Err(Stop::More);
             }
         };
-        writer.member(key, &place.property(key).json(crate::tags::without_added_breaks(raw)));
+        writer.member(
+            key,
+            &place
+                .property(key)
+                .json(crate::tags::without_added_breaks(raw)),
+        );
     }
 }

@@ -39,7 +39,12 @@ pub(crate) static DEEPSEEK: Shape = Shape {
         "function<|tool▁sep|>",
         "function<｜tool_sep｜>",
     ],
-    between: &["<｜tool▁sep｜>", "<|tool_sep|>", "<|tool▁sep|>", "<｜tool_sep｜>"],
+    between: &[
+        "<｜tool▁sep｜>",
+        "<|tool_sep|>",
+        "<|tool▁sep|>",
+        "<｜tool_sep｜>",
+    ],
     id: None,
     is_bare: true,
 };
@@ -64,7 +69,11 @@ pub(crate) fn read(
     cursor.skip_space();
     let emitted = name(cursor)?;
     let cleaned = clean_name(emitted);
-    let is_known = if shape.is_bare { context.knows(&cleaned) } else { context.declares(&cleaned) };
+    let is_known = if shape.is_bare {
+        context.knows(&cleaned)
+    } else {
+        context.declares(&cleaned)
+    };
     if !is_known {
         return Err(Stop::Not);
     }
@@ -78,7 +87,11 @@ pub(crate) fn read(
         if cursor.eat(marker)? {
             let rest = cursor.rest();
             let Some(end) = rest.find(['[', '{', '<']).filter(|end| *end <= MAX_NAME) else {
-                return if rest.len() > MAX_NAME { Err(Stop::Not) } else { cursor.more() };
+                return if rest.len() > MAX_NAME {
+                    Err(Stop::Not)
+                } else {
+                    cursor.more()
+                };
             };
             printed.id = Some(rest.get(..end).unwrap_or_default().trim().to_owned());
             cursor.at += end;
@@ -150,10 +163,7 @@ pub(crate) fn eat_fence(cursor: &mut Cursor<'_>) -> Look<bool> {
 
 /// The text of the arguments' object at the cursor, as it stands; steps over it. Where it is
 /// broken, a closing marker or the end of the text ends it.
-pub(crate) fn arguments(
-    cursor: &mut Cursor<'_>,
-    close: &[&'static str],
-) -> Look<(String, Ending)> {
+pub(crate) fn arguments(cursor: &mut Cursor<'_>, close: &[&'static str]) -> Look<(String, Ending)> {
     let start = *cursor;
     match values::read(cursor, Bare::Words) {
         Ok(_) => Ok((cursor.since(start.at).to_owned(), Ending::Own)),
@@ -216,7 +226,11 @@ pub(crate) fn read_react(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<
     let raw = rest.get(..end).unwrap_or_default().trim();
     cursor.at += end;
     let place = crate::typing::Place::arguments(context.schema(&name)).property(only);
-    let arguments = format!("{{{}: {}}}", string(only), place.json(raw.trim_matches('"')));
+    let arguments = format!(
+        "{{{}: {}}}",
+        string(only),
+        place.json(raw.trim_matches('"'))
+    );
     Ok(vec![Printed::new(name, arguments)])
 }
 

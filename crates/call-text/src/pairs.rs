@@ -61,7 +61,9 @@ pub(crate) fn read(
             };
         }
         if cursor.sees_any(close)?.is_some() {
-            return Ok(vec![Printed::new(name, writer.close()).ending(Ending::Closed)]);
+            return Ok(vec![
+                Printed::new(name, writer.close()).ending(Ending::Closed),
+            ]);
         }
         let Some(key) = key(cursor, tags, open)? else {
             return match count {
@@ -100,7 +102,10 @@ fn name(cursor: &mut Cursor<'_>) -> Look<String> {
         .char_indices()
         .find(|(at, c)| {
             matches!(c, '<' | '\n' | '{' | '(' | '[')
-                || *c == '\\' && rest.get(at + 1..).is_some_and(|after| after.starts_with('n'))
+                || *c == '\\'
+                    && rest
+                        .get(at + 1..)
+                        .is_some_and(|after| after.starts_with('n'))
         })
         .map(|(at, _)| at);
     match end {
@@ -122,7 +127,11 @@ fn key(cursor: &mut Cursor<'_>, tags: &Tags, open: &[&'static str]) -> Look<Opti
     let rest = ahead.rest();
     let length = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ')));
     let Some(length) = length else {
-        return if rest.len() > MAX_NAME { Ok(None) } else { ahead.more() };
+        return if rest.len() > MAX_NAME {
+            Ok(None)
+        } else {
+            ahead.more()
+        };
     };
     let key = rest.get(..length).unwrap_or_default().trim().to_owned();
     ahead.at += length;
@@ -176,7 +185,12 @@ fn value(
                 return Err(Stop::More);
             }
             if ahead.rest().is_empty() || ahead.sees_any(open)?.is_some() {
-                let raw = cursor.text.get(start..end).unwrap_or_default().trim_end().to_owned();
+                let raw = cursor
+                    .text
+                    .get(start..end)
+                    .unwrap_or_default()
+                    .trim_end()
+                    .to_owned();
                 cursor.at = end;
                 return Ok(Some(raw));
             }
@@ -187,7 +201,12 @@ fn value(
         return Err(Stop::More);
     }
     Ok(fallback.map(|end| {
-        let raw = cursor.text.get(start..end).unwrap_or_default().trim_end().to_owned();
+        let raw = cursor
+            .text
+            .get(start..end)
+            .unwrap_or_default()
+            .trim_end()
+            .to_owned();
         cursor.at = end;
         raw
     }))

@@ -141,7 +141,9 @@ impl Pending {
 
     fn refuse(&mut self, is_refused: impl Fn(&Condition) -> bool) {
         for item in &mut self.items {
-            if let Item::Call { source, condition, .. } = item
+            if let Item::Call {
+                source, condition, ..
+            } = item
                 && is_refused(condition)
             {
                 *item = Item::Text(std::mem::take(source));
@@ -151,8 +153,13 @@ impl Pending {
 
     /// Lets out everything before the first call that is not settled.
     fn release(&mut self, out: &mut dyn FnMut(Part<'_>)) {
-        let is_held = |item: &Item| matches!(item, Item::Call { condition, .. } if !condition.is_settled());
-        let end = self.items.iter().position(is_held).unwrap_or(self.items.len());
+        let is_held =
+            |item: &Item| matches!(item, Item::Call { condition, .. } if !condition.is_settled());
+        let end = self
+            .items
+            .iter()
+            .position(is_held)
+            .unwrap_or(self.items.len());
         for item in self.items.drain(..end) {
             match item {
                 Item::Text(text) => {

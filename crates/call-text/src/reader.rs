@@ -107,7 +107,9 @@ impl Told {
     fn sees_prose(&mut self, text: &str) -> bool {
         const MAX_WORD: usize = 16;
         let goes_on = trigger::name_at(text);
-        let word = text.get(..goes_on.unwrap_or(text.len())).unwrap_or_default();
+        let word = text
+            .get(..goes_on.unwrap_or(text.len()))
+            .unwrap_or_default();
         if self.word.len() < MAX_WORD {
             self.word.push_str(word);
         }
@@ -209,7 +211,7 @@ impl CallReader {
     /// ```
     /// use call_text::{CallReader, Part, ReadOptions};
     /// use repair_core::ToolSet;
-    /// let mut reader = CallReader::new(ToolSet::default(), ReadOptions::default());
+    /// let mut reader = CallReader::new(ToolSet::new([]).0, ReadOptions::default());
     /// let mut text = String::new();
     /// reader.feed("a plain ", &mut |part| {
     ///     if let Part::Text(part) = part {
@@ -275,7 +277,11 @@ impl CallReader {
                 }
             }
         }
-        let end = if is_end { held.len() } else { self.certain(held, released) };
+        let end = if is_end {
+            held.len()
+        } else {
+            self.certain(held, released)
+        };
         self.pending
             .push_text(held.get(released..end).unwrap_or_default(), out);
         let released = end.max(released);
@@ -310,7 +316,14 @@ impl CallReader {
                 Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
                 Ok(Next::Over(length)) => {
                     self.section = None;
-                    return Step::Calls(format, Found { calls: Vec::new(), length }, 0);
+                    return Step::Calls(
+                        format,
+                        Found {
+                            calls: Vec::new(),
+                            length,
+                        },
+                        0,
+                    );
                 }
                 Err(Stop::Not) => self.section = None,
             }
@@ -335,7 +348,9 @@ impl CallReader {
         match first {
             b'`' => return self.at_backtick(rest, is_end),
             b'<' | b'[' | b']' | b'>' | b'{' => {}
-            b'(' if self.options.mode == Mode::Expected => return self.at_parenthesis(held, is_end),
+            b'(' if self.options.mode == Mode::Expected => {
+                return self.at_parenthesis(held, is_end);
+            }
             _ if is_word && self.prose.at_line_start => {}
             b' ' | b'\n' | b'\t' if self.prose.at_line_start => {
                 let blank = rest.len() - rest.trim_start().len();
@@ -403,7 +418,11 @@ impl CallReader {
         if !rest.starts_with(['<', ']']) {
             return Ok(None);
         }
-        for format in [&format::BARE_TAGS, &format::BARE_ELEMENTS, &format::TOOL_TAG] {
+        for format in [
+            &format::BARE_TAGS,
+            &format::BARE_ELEMENTS,
+            &format::TOOL_TAG,
+        ] {
             if self.reads(format)
                 && let Some(step) = self.begin(format, rest, is_end)?
             {
@@ -450,7 +469,11 @@ impl CallReader {
         const FENCE: &str = "```";
         if !rest.starts_with(FENCE) {
             let grows = !is_end && FENCE.starts_with(rest);
-            return if grows { Err(Stop::More) } else { Ok(Step::Text(1)) };
+            return if grows {
+                Err(Stop::More)
+            } else {
+                Ok(Step::Text(1))
+            };
         }
         let reads = !self.prose.in_fence
             && match self.options.mode {
@@ -690,7 +713,11 @@ impl CallReader {
             && self.section.is_none()
             && calls.iter().all(|call| {
                 let key = Told::key(call);
-                self.told.calls.iter().take(self.told.settled).any(|known| *known == key)
+                self.told
+                    .calls
+                    .iter()
+                    .take(self.told.settled)
+                    .any(|known| *known == key)
             })
     }
 

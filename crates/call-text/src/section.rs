@@ -48,12 +48,7 @@ fn read(format: &Format, cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<
 }
 
 /// Goes on behind calls: closing markers and further calls.
-pub(crate) fn go_on(
-    format: &Format,
-    text: &str,
-    is_end: bool,
-    context: Context<'_>,
-) -> Look<Next> {
+pub(crate) fn go_on(format: &Format, text: &str, is_end: bool, context: Context<'_>) -> Look<Next> {
     let mut cursor = Cursor::new(text, is_end);
     let mut closed = 0;
     loop {

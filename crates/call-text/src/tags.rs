@@ -47,7 +47,11 @@ struct Tag<'t> {
 fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     let rest = cursor.rest();
     let Some(inside) = rest.strip_prefix('<') else {
-        return if rest.is_empty() { cursor.more() } else { Err(Stop::Not) };
+        return if rest.is_empty() {
+            cursor.more()
+        } else {
+            Err(Stop::Not)
+        };
     };
     let word = inside.strip_prefix('/').unwrap_or(inside);
     let is_closing = word.len() < inside.len();
@@ -63,12 +67,20 @@ fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     .max_by_key(|(_, word)| word.len());
     let Some((role, word)) = found else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
-        return if could_grow { cursor.more() } else { Err(Stop::Not) };
+        return if could_grow {
+            cursor.more()
+        } else {
+            Err(Stop::Not)
+        };
     };
     let after = bare.get(word.len()..).unwrap_or_default();
     let window = after.get(..floor(after, MAX_TAG)).unwrap_or(after);
     let Some(close) = tag_end(window) else {
-        return if window.len() < after.len() { Err(Stop::Not) } else { cursor.more() };
+        return if window.len() < after.len() {
+            Err(Stop::Not)
+        } else {
+            cursor.more()
+        };
     };
     let attributes = after.get(..close).unwrap_or_default();
     let is_empty = attributes.ends_with('/');
@@ -174,7 +186,15 @@ pub(crate) fn read(
 }
 
 /// Words for the arguments as a whole.
-const WHOLE_WORDS: &[&str] = &["arguments", "args", "input", "parameters", "params", "properties", "kwargs"];
+const WHOLE_WORDS: &[&str] = &[
+    "arguments",
+    "args",
+    "input",
+    "parameters",
+    "params",
+    "properties",
+    "kwargs",
+];
 
 /// The parameters of a call so far.
 struct Parameters {
@@ -222,7 +242,11 @@ fn read_parameters(
     loop {
         cursor.skip_space();
         if cursor.rest().is_empty() {
-            return if cursor.is_end { Ok(Ending::Cut) } else { Err(Stop::More) };
+            return if cursor.is_end {
+                Ok(Ending::Cut)
+            } else {
+                Err(Stop::More)
+            };
         }
         if cursor.sees_any(close)?.is_some() {
             return Ok(Ending::Closed);
@@ -239,7 +263,12 @@ fn read_parameters(
             Some(next) if next.role == Role::Parameter && !next.is_closing => {
                 let key = next.name.to_owned();
                 cursor.at += next.length;
-                let value = Value { key: &key, seen: &parameters.seen, close, place };
+                let value = Value {
+                    key: &key,
+                    seen: &parameters.seen,
+                    close,
+                    place,
+                };
                 let Some(raw) = value.read(cursor)? else {
                     cursor.at = cursor.text.len();
                     return Ok(Ending::Cut);
@@ -302,7 +331,9 @@ fn json_body(
         return Err(Stop::More);
     }
     cursor.at = cursor.text.len();
-    Ok(vec![Printed::new(name, rest.trim_end()).ending(Ending::Cut)])
+    Ok(vec![
+        Printed::new(name, rest.trim_end()).ending(Ending::Cut),
+    ])
 }
 
 /// A parameter's value being read.
@@ -347,7 +378,11 @@ impl Value<'_, '_> {
         loop {
             let rest = cursor.text.get(at..).unwrap_or_default();
             let Some(next) = rest.find('<') else {
-                return if cursor.is_end { Ok(None) } else { Err(Stop::More) };
+                return if cursor.is_end {
+                    Ok(None)
+                } else {
+                    Err(Stop::More)
+                };
             };
             let mut here = *cursor;
             here.at = at + next;
@@ -373,7 +408,8 @@ impl Value<'_, '_> {
                     if rest.len() <= self.key.len() && !ahead.is_end && self.key.starts_with(rest) {
                         return Err(Stop::More);
                     }
-                    rest.strip_prefix(self.key).is_some_and(|rest| rest.starts_with('>'))
+                    rest.strip_prefix(self.key)
+                        .is_some_and(|rest| rest.starts_with('>'))
                 };
                 if !is_mismatch {
                     let at_close = here.sees_any(self.close)?;
@@ -397,7 +433,10 @@ impl Value<'_, '_> {
                     && tag.name != self.key
                     && !self.seen.iter().any(|key| key == tag.name)
                     && self.place.property(tag.name).is_known()
-                    && here.text.get(..here.at).is_some_and(|before| before.ends_with('\n'));
+                    && here
+                        .text
+                        .get(..here.at)
+                        .is_some_and(|before| before.ends_with('\n'));
                 Ok(is_new.then_some(here.at))
             }
             (Role::Call | Role::List, true) => {
@@ -411,7 +450,11 @@ impl Value<'_, '_> {
     fn goes_on(&self, mut ahead: Cursor<'_>) -> Look<bool> {
         ahead.skip_space();
         if ahead.rest().is_empty() {
-            return if ahead.is_end { Ok(true) } else { Err(Stop::More) };
+            return if ahead.is_end {
+                Ok(true)
+            } else {
+                Err(Stop::More)
+            };
         }
         if ahead.sees_any(self.close)?.is_some() {
             return Ok(true);
@@ -430,7 +473,11 @@ impl Value<'_, '_> {
         ahead.at = at;
         ahead.skip_space();
         if ahead.rest().is_empty() {
-            return if ahead.is_end { Ok(true) } else { Err(Stop::More) };
+            return if ahead.is_end {
+                Ok(true)
+            } else {
+                Err(Stop::More)
+            };
         }
         if ahead.sees_any(self.close)?.is_some() {
             return Ok(true);
@@ -468,7 +515,12 @@ pub(crate) fn read_elements(cursor: &mut Cursor<'_>, context: Context<'_>) -> Lo
     let mut elements = Elements {
         cursor: *cursor,
         out: String::new(),
-        open: vec![Element { name: String::new(), place, kind: Container::Object, count: 0 }],
+        open: vec![Element {
+            name: String::new(),
+            place,
+            kind: Container::Object,
+            count: 0,
+        }],
     };
     elements.out.push('{');
     let ending = elements.run()?;
@@ -507,7 +559,9 @@ impl Elements<'_, '_> {
             }
             let mut ahead = self.cursor;
             ahead.eat(ELEMENT_PREFIX)?;
-            let Some(top) = self.open.last() else { return Ok(Ending::Closed) };
+            let Some(top) = self.open.last() else {
+                return Ok(Ending::Closed);
+            };
             if ahead.eat("</")? {
                 let name = ahead.up_to(">", MAX_TAG)?;
                 let is_call_end = name == "invoke" || name == "tool_call";
@@ -522,7 +576,11 @@ impl Elements<'_, '_> {
                 if name != top.name {
                     return Err(Stop::Not);
                 }
-                self.out.push(if top.kind == Container::Object { '}' } else { ']' });
+                self.out.push(if top.kind == Container::Object {
+                    '}'
+                } else {
+                    ']'
+                });
                 self.open.pop();
                 self.cursor = ahead;
                 continue;
@@ -540,13 +598,19 @@ impl Elements<'_, '_> {
 
     fn close_all(&mut self) {
         while let Some(element) = self.open.pop() {
-            self.out.push(if element.kind == Container::Object { '}' } else { ']' });
+            self.out.push(if element.kind == Container::Object {
+                '}'
+            } else {
+                ']'
+            });
         }
     }
 
     /// Reads an element behind its opening tag; `false`: the text ended inside.
     fn element(&mut self, name: String) -> Look<bool> {
-        let Some(top) = self.open.last_mut() else { return Err(Stop::Not) };
+        let Some(top) = self.open.last_mut() else {
+            return Err(Stop::Not);
+        };
         let place = match top.kind {
             Container::Object => top.place.property(&name),
             Container::Array => top.place.items(),
@@ -569,16 +633,29 @@ impl Elements<'_, '_> {
             ahead.at += ELEMENT_PREFIX.len() + 1;
             let first = ahead.up_to(">", MAX_TAG)?;
             let is_list = first == "item" && !place.property("item").is_known() || place.is_list();
-            let kind = if is_list { Container::Array } else { Container::Object };
+            let kind = if is_list {
+                Container::Array
+            } else {
+                Container::Object
+            };
             self.out.push(if is_list { '[' } else { '{' });
-            self.open.push(Element { name, place, kind, count: 0 });
+            self.open.push(Element {
+                name,
+                place,
+                kind,
+                count: 0,
+            });
             return Ok(true);
         }
         // The value goes up to its own closing tag, with or without the prefix.
         let rest = self.cursor.rest();
         let close = format!("</{name}>");
         let Some(end) = rest.find(&close) else {
-            return if self.cursor.is_end { Ok(false) } else { Err(Stop::More) };
+            return if self.cursor.is_end {
+                Ok(false)
+            } else {
+                Err(Stop::More)
+            };
         };
         let raw = rest.get(..end).unwrap_or_default();
         let raw = raw.strip_suffix(ELEMENT_PREFIX).unwrap_or(raw);

@@ -142,11 +142,7 @@ impl<'s> Place<'s> {
         referred.into_iter().chain(combined).collect()
     }
 
-    fn find(
-        self,
-        steps: usize,
-        get: &dyn Fn(&'s Value) -> Option<&'s Value>,
-    ) -> Option<&'s Value> {
+    fn find(self, steps: usize, get: &dyn Fn(&'s Value) -> Option<&'s Value>) -> Option<&'s Value> {
         let found = get(self.schema?);
         if found.is_some() || steps == 0 {
             return found;

@@ -252,8 +252,14 @@ impl Reader<'_> {
             Some(Kind::Array) => ']',
             _ => ')',
         };
-        let outer = self.open.len().checked_sub(2).and_then(|at| self.open.get(at));
-        let outer = outer.and_then(|at| self.nodes.get(*at)).map(|node| node.kind);
+        let outer = self
+            .open
+            .len()
+            .checked_sub(2)
+            .and_then(|at| self.open.get(at));
+        let outer = outer
+            .and_then(|at| self.nodes.get(*at))
+            .map(|node| node.kind);
         if closer(self.top()) != bracket {
             let ends_call = self.top() == Some(Kind::Call)
                 && (outer.is_none() || closer(outer) == bracket)

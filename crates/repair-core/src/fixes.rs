@@ -70,9 +70,9 @@ impl TextFixes {
     }
 
     fn render(&self) -> impl Iterator<Item = Fix> + '_ {
-        self.fixes.iter().map(|(offset, fix)| {
-            render_text_fix(fix, &self.shown, &self.shown).at_offset(*offset)
-        })
+        self.fixes
+            .iter()
+            .map(|(offset, fix)| render_text_fix(fix, &self.shown, &self.shown).at_offset(*offset))
     }
 }
 

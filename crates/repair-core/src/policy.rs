@@ -170,12 +170,10 @@ impl Policy {
 
     /// Whether a fix of this risk and loss is applied to a call of `tool` without asking.
     pub fn accepts(&self, tool: &str, effect: Effect, risk: Risk, loss: Option<Loss>) -> bool {
-        let of_all = self
-            .accept
-            .map(|risk| match effect {
-                Effect::Destructive => Risk::Lossless,
-                _ => risk,
-            });
+        let of_all = self.accept.map(|risk| match effect {
+            Effect::Destructive => Risk::Lossless,
+            _ => risk,
+        });
         let asked = self.accept_for.get(tool).copied().or(of_all);
         let (ceiling, lossy) = match effect {
             Effect::ReadOnly | Effect::Idempotent => (Risk::Inferred, true),

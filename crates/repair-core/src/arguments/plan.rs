@@ -46,9 +46,13 @@ impl Edit {
             (Self::Content { node, with }, Self::Content { node: at, with: by }) => {
                 node == at && alike(with, by)
             }
-            (Self::Rename { member, key }, Self::Rename { member: at, key: to }) => {
-                member == at && alike(key, to)
-            }
+            (
+                Self::Rename { member, key },
+                Self::Rename {
+                    member: at,
+                    key: to,
+                },
+            ) => member == at && alike(key, to),
             (
                 Self::Insert { object, key, value },
                 Self::Insert {
@@ -73,11 +77,20 @@ fn is_alike(arena: &Arena<'_>, a: NodeId, b: NodeId) -> bool {
     }
     let content = |id| {
         let node = arena.node(id);
-        (arena.key_token(id), node.start, node.end, node.first, node.kind)
+        (
+            arena.key_token(id),
+            node.start,
+            node.end,
+            node.first,
+            node.kind,
+        )
     };
     left.has(SYNTHETIC)
         && right.has(SYNTHETIC)
-        && arena.children(a).map(content).eq(arena.children(b).map(content))
+        && arena
+            .children(a)
+            .map(content)
+            .eq(arena.children(b).map(content))
 }
 
 /// An edit and the rule that proposes it.

@@ -56,7 +56,11 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         policy: &'t Policy,
         replaced: &'t [NodeId],
     ) -> Self {
-        let reading_left = arena.source().len().saturating_mul(4).saturating_add(READING);
+        let reading_left = arena
+            .source()
+            .len()
+            .saturating_mul(4)
+            .saturating_add(READING);
         let steps_left = policy
             .limits()
             .steps
@@ -120,10 +124,13 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             }
             for solution in solutions.iter() {
                 // Branches that want the same change are not rivals.
-                let is_known = all
-                    .iter()
-                    .filter(|known| known.cost == solution.cost)
-                    .any(|known| self.plans.make_the_same(known.plan, solution.plan, self.arena));
+                let is_known =
+                    all.iter()
+                        .filter(|known| known.cost == solution.cost)
+                        .any(|known| {
+                            self.plans
+                                .make_the_same(known.plan, solution.plan, self.arena)
+                        });
                 if !is_known {
                     all.add(solution);
                 }
@@ -288,12 +295,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// The same for a fix that may be riskier than its rule.
-    pub(super) fn step_of_risk(
-        &self,
-        rule: &'static Rule,
-        risk: Risk,
-        edit: Edit,
-    ) -> Option<Step> {
+    pub(super) fn step_of_risk(&self, rule: &'static Rule, risk: Risk, edit: Edit) -> Option<Step> {
         let risk = self.policy.risk_of(rule, rule.risk.max(risk))?;
         Some(Step { rule, risk, edit })
     }

@@ -55,7 +55,10 @@ pub(super) fn stringified_number(
 }
 
 /// White space around a number, a plus sign, a bare point, leading zeros.
-pub(super) fn number_spelling(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn number_spelling(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     let text = solver.arena.string(fault.node).into_owned();
     let spelled = number::respelled(text.trim())?;
     if spelled.text == text {
@@ -111,7 +114,10 @@ pub(super) fn is_null_word(text: &str) -> bool {
     matches!(text, "null" | "None")
 }
 
-pub(super) fn stringified_null(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn stringified_null(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     is_null_word(&solver.arena.string(fault.node)).then(|| scalar(solver, Kind::Null, "null"))?
 }
 
@@ -128,12 +134,19 @@ pub(super) fn stringified_container(
         return None;
     }
     // What was read must be what is wanted: wrapping it would make a value that nobody wrote.
-    read_text(solver, fault, &text)
-        .filter(|proposed| fault.ty.kinds.allows(solver.arena.node(proposed.node).kind, || false))
+    read_text(solver, fault, &text).filter(|proposed| {
+        fault
+            .ty
+            .kinds
+            .allows(solver.arena.node(proposed.node).kind, || false)
+    })
 }
 
 /// A string in a string: one level of encoding is undone.
-pub(super) fn stringified_value(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn stringified_value(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     let text = solver.arena.string(fault.node).into_owned();
     if !text.trim_start().starts_with('"') {
         return None;
@@ -181,7 +194,10 @@ fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault, text: &str) -> Optio
 // ---- one and many ----
 
 /// A scalar for an array of scalars. Never of nothing, and not of a text that may be a list.
-pub(super) fn scalar_to_array(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn scalar_to_array(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     let kind = solver.arena.node(fault.node).kind;
     let item = fault.ty.items.as_ref().and_then(|items| items.at(0));
     if kind == Kind::Null || !solver.tree.kinds_at(item).meets(Kinds::SCALARS) {
@@ -197,12 +213,18 @@ pub(super) fn scalar_to_array(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>)
     proposed(solver.arena.new_container(Kind::Array, None, fault.node))
 }
 
-pub(super) fn object_to_array(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn object_to_array(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     (solver.arena.node(fault.node).len > 0)
         .then(|| proposed(solver.arena.new_container(Kind::Array, None, fault.node)))?
 }
 
-pub(super) fn array_to_single(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn array_to_single(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     only_child(solver.arena, fault.node).and_then(proposed)
 }
 
@@ -213,7 +235,10 @@ fn only_child(arena: &Arena<'_>, container: NodeId) -> Option<NodeId> {
 }
 
 /// The one required property that a bare value can fill.
-pub(super) fn scalar_to_object(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn scalar_to_object(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     let kind = solver.arena.node(fault.node).kind;
     let text = if kind == Kind::String {
         solver.arena.string(fault.node)
@@ -291,7 +316,10 @@ fn write_compact(arena: &Arena<'_>, id: NodeId, out: &mut String) {
     out.push(closer);
 }
 
-pub(super) fn scalar_to_string(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn scalar_to_string(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     let kind = solver.arena.node(fault.node).kind;
     if matches!(kind, Kind::Null | Kind::String) {
         return None;
@@ -318,10 +346,7 @@ pub(super) fn empty_string_to_container(
     if fault.slot != Slot::Required || !solver.arena.string(fault.node).is_empty() {
         return None;
     }
-    let kinds = fault
-        .ty
-        .kinds
-        .intersection(Kinds::CONTAINERS);
+    let kinds = fault.ty.kinds.intersection(Kinds::CONTAINERS);
     let kind = match kinds {
         Kinds::ARRAY => Kind::Array,
         Kinds::OBJECT => Kind::Object,
@@ -365,7 +390,10 @@ fn is_singular_of(word: &str, plural: &str) -> bool {
 }
 
 /// The object inside a wrapper that the type does not know.
-pub(super) fn remove_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+pub(super) fn remove_wrapper(
+    solver: &mut Solver<'_, '_, '_>,
+    fault: Fault<'_>,
+) -> Option<Proposed> {
     let child = only_child(solver.arena, fault.node)?;
     let key = solver.arena.key(child);
     let declared = solver.tree.declares(Some(fault.ty.id), &key);

@@ -140,7 +140,11 @@ fn strip_one<'e>(meant: Meant<'e>, servers: &'e Servers) -> impl Iterator<Item =
         .chain(servers.without_mcp(name))
         .chain(servers.without_server(name))
         // A second server before the name would contradict the first.
-        .filter(move |rest| meant.server.is_none_or(|server| rest.server == Some(server)))
+        .filter(move |rest| {
+            meant
+                .server
+                .is_none_or(|server| rest.server == Some(server))
+        })
         .map(|rest| Meant {
             name: rest.name.trim(),
             ..rest

@@ -87,7 +87,8 @@ impl Choices {
     pub(crate) fn common<'s>(mut lists: impl Iterator<Item = &'s [Value]>) -> Option<Vec<Value>> {
         let mut common = Cow::Borrowed(lists.next()?);
         for list in lists {
-            let known: std::collections::HashSet<String> = list.iter().map(Value::to_string).collect();
+            let known: std::collections::HashSet<String> =
+                list.iter().map(Value::to_string).collect();
             common
                 .to_mut()
                 .retain(|value| known.contains(&value.to_string()));
@@ -113,7 +114,10 @@ mod tests {
         assert_eq!(known.folded("A-B"), None);
         assert_eq!(known.folded("other"), None);
         assert!(known.has_string("Done") && !known.has_string("done"));
-        assert_eq!(known.others().collect::<Vec<_>>(), [&json!(5), &Value::Null]);
+        assert_eq!(
+            known.others().collect::<Vec<_>>(),
+            [&json!(5), &Value::Null]
+        );
     }
 
     #[test]

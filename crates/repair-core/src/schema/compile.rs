@@ -124,9 +124,7 @@ impl<'s> Compiler<'s> {
             .iter()
             .try_fold(1usize, |n, union| n.checked_mul(union.len()));
         if unions.is_empty() || combinations.is_none_or(|n| n == 0 || n > MAX_BRANCHES) {
-            return self
-                .build_plain(id, parts)
-                .unwrap_or_else(|| Type::any(id));
+            return self.build_plain(id, parts).unwrap_or_else(|| Type::any(id));
         }
         let mut rows = vec![parts.iter().map(|part| part.bared()).collect::<Vec<_>>()];
         for union in unions {

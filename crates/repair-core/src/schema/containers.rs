@@ -157,7 +157,11 @@ fn declared<'s>(parts: &[Part<'s>]) -> Declared<'s> {
 impl<'s> Declared<'s> {
     /// What the parts say about a member: their own schema for it, or the one for other members.
     fn schemas(&self, parts: &[Part<'s>], name: &str) -> Vec<Part<'s>> {
-        let own = self.by_name.get(name).map(Vec::as_slice).unwrap_or_default();
+        let own = self
+            .by_name
+            .get(name)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let others = parts.iter().enumerate().filter_map(|(at, part)| {
             let is_own = own.iter().any(|(of, _)| *of == at);
             let rest = part

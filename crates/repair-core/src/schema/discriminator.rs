@@ -42,7 +42,10 @@ fn find(tree: &Tree, union: TypeId) -> Option<Box<str>> {
 fn tells_apart(tree: &Tree, branches: &[&Type], name: &str) -> bool {
     let mut seen = HashSet::new();
     branches.iter().all(|ty| {
-        let property = ty.members.as_ref().and_then(|members| members.property(name));
+        let property = ty
+            .members
+            .as_ref()
+            .and_then(|members| members.property(name));
         let choices = property.and_then(|property| tree.get(property.ty).choices.as_ref());
         choices.is_some_and(|choices| {
             choices.values().len() <= MAX_CONSTANTS

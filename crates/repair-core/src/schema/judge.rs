@@ -143,11 +143,10 @@ impl<'a> Object<'a, ArenaJson> for View<'a> {
 
     /// Members of one key count once.
     fn len(&self) -> usize {
-        let again = self
-            .arena
-            .duplicates()
-            .iter()
-            .filter(|pair| pair.object == self.id && !self.arena.node(pair.earlier).has(DROPPED));
+        let again =
+            self.arena.duplicates().iter().filter(|pair| {
+                pair.object == self.id && !self.arena.node(pair.earlier).has(DROPPED)
+            });
         (self.arena.node(self.id).len as usize).saturating_sub(again.count())
     }
 

@@ -417,10 +417,6 @@ impl Tree {
     }
 
     fn any_plain(&self, place: Place, test: impl Fn(&Type) -> bool) -> bool {
-        place.is_some_and(|id| {
-            self.plain_types(id)
-                .iter()
-                .any(|id| test(self.get(*id)))
-        })
+        place.is_some_and(|id| self.plain_types(id).iter().any(|id| test(self.get(*id))))
     }
 }

@@ -111,7 +111,8 @@ impl<R: Read> Lines<R> {
         } else {
             part.len()
         };
-        self.begun.extend_from_slice(part.get(..room).unwrap_or(part));
+        self.begun
+            .extend_from_slice(part.get(..room).unwrap_or(part));
         self.used += part.len() + usize::from(end.is_some());
         end.map(|_| self.end_line())
     }
