@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pathlib
+import random
 
 HERE = pathlib.Path(__file__).parent
 CASES = HERE.parent / "tests" / "cases"
@@ -34,7 +35,11 @@ def spoken_names(row):
             yield tool if isinstance(tool, str) else tool.get("function", tool).get("name", "")
 
 
-(HERE / "corpus" / "schema_value").mkdir(parents=True, exist_ok=True)
+# Schema, value and breakage are all made of the fuzzer's bytes: any will do, if there are enough.
+dice = random.Random(1)
+for _ in range(300):
+    save("schema_value", dice.randbytes(dice.randrange(50, 1500)))
+
 for file in sorted(CASES.rglob("*.jsonl")):
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines()):
         row = json.loads(line) if line.strip() else {}

@@ -15,10 +15,14 @@ use repair_core::{Effect, Finish};
 use serde_json::{Value, json};
 
 fn rows(file: &str) -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tests/cases")
+        .join(file);
     let text = std::fs::read_to_string(&path).expect("the case files are beside this crate");
     // Rows with numbers beyond the doubles are compared as text elsewhere.
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }
 
 /// JSON equality: numbers by value, key order without meaning.
@@ -86,8 +90,8 @@ impl Score {
                 if row.get("error").is_none() {
                     let accepted = row["accept"].as_array().into_iter().flatten();
                     let mut wanted = std::iter::once(&row["expected"]).chain(accepted);
-                    let is_right = got
-                        .is_some_and(|(value, _)| wanted.any(|wanted| same(&value, wanted)));
+                    let is_right =
+                        got.is_some_and(|(value, _)| wanted.any(|wanted| same(&value, wanted)));
                     score.texts_recovered.add(is_right);
                 }
             }
@@ -99,9 +103,8 @@ impl Score {
         }
         for row in rows("json/trunc.jsonl") {
             let got = score.text(peer, &row);
-            let is_whole = got.is_some_and(|(value, is_cut)| {
-                !is_cut && !same(&value, &row["truth"])
-            });
+            let is_whole =
+                got.is_some_and(|(value, is_cut)| !is_cut && !same(&value, &row["truth"]));
             score.cut_as_whole.add(is_whole);
         }
         score
@@ -228,7 +231,10 @@ fn timed() -> (Tool, Vec<(&'static str, String)>) {
 fn print_times(peers: &[Box<dyn Peer>]) {
     let (tool, cases) = timed();
     let heads: Vec<&str> = cases.iter().map(|(name, _)| *name).collect();
-    println!("\n| time for one call (— : refused) | {} |", heads.join(" | "));
+    println!(
+        "\n| time for one call (— : refused) | {} |",
+        heads.join(" | ")
+    );
     println!("|---|{}", "--:|".repeat(heads.len()));
     for peer in peers {
         let handle = peer.prepare(std::slice::from_ref(&tool));
@@ -241,7 +247,10 @@ fn print_times(peers: &[Box<dyn Peer>]) {
                     finish: Finish::Complete,
                 };
                 match handle(emitted) {
-                    Some(_) => format!("{:.1?}", time(|| drop(black_box(handle(black_box(emitted)))))),
+                    Some(_) => format!(
+                        "{:.1?}",
+                        time(|| drop(black_box(handle(black_box(emitted)))))
+                    ),
                     None => "—".to_owned(),
                 }
             })

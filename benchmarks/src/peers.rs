@@ -123,7 +123,9 @@ impl Peer for Argmend {
                 schema: Some(schema),
             };
             let value = repair_args(&request).ok()?.value;
-            let fits = validator.as_ref().is_none_or(|validator| validator.is_valid(&value));
+            let fits = validator
+                .as_ref()
+                .is_none_or(|validator| validator.is_valid(&value));
             fits.then(|| (name.clone(), value))
         })
     }
@@ -195,7 +197,9 @@ impl Peer for TextOnly {
         Box::new(move |call| {
             let (name, _, validator) = validators.iter().find(|(name, ..)| name == call.name)?;
             let value = repair(call.arguments)?;
-            let fits = validator.as_ref().is_none_or(|validator| validator.is_valid(&value));
+            let fits = validator
+                .as_ref()
+                .is_none_or(|validator| validator.is_valid(&value));
             (fits && value.is_object()).then(|| (name.clone(), value))
         })
     }

@@ -4,17 +4,65 @@ use arbitrary::{Result, Unstructured};
 use serde_json::{Map, Value, json};
 
 const KEYS: &[&str] = &[
-    "path", "file", "maxResults", "max_results", "dry_run", "items", "item", "user-name", "note",
-    "kind", "type", "value", "content", "a/b~c", "",
+    "path",
+    "file",
+    "maxResults",
+    "max_results",
+    "dry_run",
+    "items",
+    "item",
+    "user-name",
+    "note",
+    "kind",
+    "type",
+    "value",
+    "content",
+    "a/b~c",
+    "",
 ];
 const STRINGS: &[&str] = &[
-    "", "a", "null", "None", "true", "yes", "00713", "5", "5.0", "1,000", "5 kg", "[1]", "a, b",
-    "{\"a\": 1}", "[\"a\"", "say \"hi\"", "C:\\new", "\\d+\\n", "line\nbreak", "&amp;", "```json",
-    "</tool_call>", "日本 😀", "it's", "// no comment", "“smart”", "in progress", "In_Progress",
-    "\u{0}", "2024-01-01 10:00:00Z",
+    "",
+    "a",
+    "null",
+    "None",
+    "true",
+    "yes",
+    "00713",
+    "5",
+    "5.0",
+    "1,000",
+    "5 kg",
+    "[1]",
+    "a, b",
+    "{\"a\": 1}",
+    "[\"a\"",
+    "say \"hi\"",
+    "C:\\new",
+    "\\d+\\n",
+    "line\nbreak",
+    "&amp;",
+    "```json",
+    "</tool_call>",
+    "日本 😀",
+    "it's",
+    "// no comment",
+    "“smart”",
+    "in progress",
+    "In_Progress",
+    "\u{0}",
+    "2024-01-01 10:00:00Z",
 ];
 const NUMBERS: &[&str] = &[
-    "0", "1", "-18", "5.0", "1e2", "0.7500", "-0.0", "2.5e-3", "12345678901234567890123", "1e400",
+    "0",
+    "1",
+    "-18",
+    "5.0",
+    "1e2",
+    "0.7500",
+    "-0.0",
+    "2.5e-3",
+    "12345678901234567890123",
+    "1e400",
     "100000",
 ];
 
@@ -115,7 +163,12 @@ fn any_schema(u: &mut Unstructured<'_>, depth: usize) -> Result<Value> {
 }
 
 /// The text of a value that mostly satisfies `schema`.
-pub fn text(u: &mut Unstructured<'_>, schema: &Value, root: &Value, depth: usize) -> Result<String> {
+pub fn text(
+    u: &mut Unstructured<'_>,
+    schema: &Value,
+    root: &Value,
+    depth: usize,
+) -> Result<String> {
     if depth > 8 || u.is_empty() {
         return Ok("null".to_owned());
     }
@@ -152,7 +205,9 @@ pub fn text(u: &mut Unstructured<'_>, schema: &Value, root: &Value, depth: usize
             };
             let mut items = Vec::new();
             for at in 0..length {
-                let item = prefix.and_then(|all| all.get(at)).unwrap_or(&schema["items"]);
+                let item = prefix
+                    .and_then(|all| all.get(at))
+                    .unwrap_or(&schema["items"]);
                 items.push(text(u, item, root, depth + 1)?);
             }
             format!("[{}]", items.join(","))
@@ -271,9 +326,41 @@ fn rename(u: &mut Unstructured<'_>, value: Value) -> Result<Value> {
 
 /// Pieces that break a text.
 const PIECES: &[&str] = &[
-    "\"", "'", "\\", ",", ":", "{", "}", "[", "]", "\n", "```", "//", "/*", "*/", "\"\"\"", "=", ";",
-    "“", "\\u", "\\ud83d", "None", "True", "NaN", "0x1F", "<|im_end|>", "</tool_call>", "#", " ",
-    "\u{0}", "\u{feff}", "1_000", ".5", "+", "{}", "\\\"",
+    "\"",
+    "'",
+    "\\",
+    ",",
+    ":",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\n",
+    "```",
+    "//",
+    "/*",
+    "*/",
+    "\"\"\"",
+    "=",
+    ";",
+    "“",
+    "\\u",
+    "\\ud83d",
+    "None",
+    "True",
+    "NaN",
+    "0x1F",
+    "<|im_end|>",
+    "</tool_call>",
+    "#",
+    " ",
+    "\u{0}",
+    "\u{feff}",
+    "1_000",
+    ".5",
+    "+",
+    "{}",
+    "\\\"",
 ];
 
 /// Changes the text in one place, as models get JSON wrong.

@@ -5,7 +5,11 @@ pub mod generate;
 mod origin;
 mod strict;
 
-use repair_core::{Effect, Finish, Fix, Policy, RawCall, Risk, Stage, ToolSet, ToolSpec, Verdict};
+use std::fmt::Debug;
+
+use repair_core::{
+    Effect, Finish, Fix, Policy, RawCall, Rejected, Risk, Stage, ToolSet, ToolSpec, Verdict,
+};
 use serde_json::{Map, Value};
 
 /// A tool set of one tool, and a validator of its own.
@@ -40,40 +44,57 @@ impl Subject {
     pub fn check(&self, raw: &RawCall<'_>) {
         let policy = Policy::default();
         let verdict = self.tools.repair(raw, &policy);
-        let again = format!("{:?}", self.tools.repair(raw, &policy));
-        assert_eq!(format!("{verdict:?}"), again, "same input, same output");
+        let again = self.tools.repair(raw, &policy);
+        let is_same = format!("{verdict:?}") == format!("{again:?}");
+        self.promise(raw, is_same, "same input, same output", &(&verdict, &again));
         let text = raw.arguments().unwrap_or_default();
         if self.is_right(text) {
-            let Verdict::Valid(call) = &verdict else {
-                panic!("valid in, identical out: {text:?} gave {verdict:?}");
-            };
-            assert_eq!(call.arguments().text(), text, "valid in, identical out");
+            let is_valid =
+                matches!(&verdict, Verdict::Valid(call) if call.arguments().text() == text);
+            self.promise(raw, is_valid, "valid in, identical out", &verdict);
         }
-        let history: Result<Map<String, Value>, _> =
-            serde_json::from_str(&verdict.history_call().arguments);
-        assert!(history.is_ok(), "the history stays valid: {text:?}");
+        let history = verdict.history_call().arguments;
+        let is_object = strict::is_text(&history) && history.trim_start().starts_with('{');
+        self.promise(raw, is_object, "the history stays valid", &history);
         match &verdict {
-            Verdict::Rejected(rejected) => {
-                let size = rejected.feedback().len();
-                assert!(size < 20_000, "feedback is bounded: {size}");
-                for candidate in rejected.candidates() {
-                    let arguments = &candidate.arguments;
-                    assert!(strict::is_text(arguments), "a candidate is strict: {arguments:?}");
-                    let value = strict::object(arguments);
-                    let is_right = value.is_none_or(|value| self.validator.is_valid(&value));
-                    assert!(!candidate.valid || is_right, "a valid candidate validates");
-                }
-            }
+            Verdict::Rejected(rejected) => self.check_rejected(raw, rejected),
             Verdict::Valid(call) => {
-                assert_eq!(call.arguments().text(), text, "valid means unchanged");
+                let is_unchanged = call.arguments().text() == text;
+                self.promise(raw, is_unchanged, "valid means unchanged", &verdict);
                 self.check_call(raw, call.arguments().text(), &[]);
             }
             Verdict::Repaired(repaired) => {
                 let fixes: Vec<Fix> = repaired.fixes().iter().cloned().collect();
-                assert!(!fixes.is_empty(), "a repair has a fix");
-                assert!(!repaired.note().is_empty(), "a repair has a note");
+                let is_told = !fixes.is_empty() && !repaired.note().is_empty();
+                self.promise(raw, is_told, "a repair has a fix and a note", &verdict);
                 self.check_call(raw, repaired.call().arguments().text(), &fixes);
             }
+        }
+    }
+
+    fn promise(&self, raw: &RawCall<'_>, holds: bool, what: &str, got: &dyn Debug) {
+        assert!(
+            holds,
+            "{what}\n  schema: {}\n  call: {raw:?}\n  got: {got:?}",
+            self.schema
+        );
+    }
+
+    fn check_rejected(&self, raw: &RawCall<'_>, rejected: &Rejected) {
+        let feedback = rejected.feedback();
+        self.promise(
+            raw,
+            feedback.len() < 20_000,
+            "feedback is bounded",
+            &feedback,
+        );
+        for candidate in rejected.candidates() {
+            let is_strict = strict::is_text(&candidate.arguments);
+            self.promise(raw, is_strict, "a candidate is strict", candidate);
+            let value = strict::object(&candidate.arguments);
+            let is_right = value.is_none_or(|value| self.validator.is_valid(&value));
+            let is_honest = !candidate.valid || is_right;
+            self.promise(raw, is_honest, "a valid candidate validates", candidate);
         }
     }
 
@@ -91,52 +112,46 @@ impl Subject {
             for finish in [Finish::Unknown, Finish::Complete, Finish::Cut] {
                 let raw = RawCall::new(TOOL, cut).with_finish(finish);
                 let verdict = self.tools.repair(&raw, &Policy::default());
-                assert!(
-                    verdict.call().is_none(),
-                    "a cut is not a call: {cut:?} gave {verdict:?}"
-                );
+                let is_refused = verdict.call().is_none();
+                self.promise(&raw, is_refused, "a cut is not a call", &verdict);
             }
         }
     }
 
     fn check_call(&self, raw: &RawCall<'_>, text: &str, fixes: &[Fix]) {
-        let emitted = raw.arguments().unwrap_or_default();
-        assert!(strict::is_text(text), "strict text out: {emitted:?} gave {text:?}");
+        let promise = |holds, what: &str, got: &dyn Debug| self.promise(raw, holds, what, got);
+        promise(strict::is_text(text), "strict text out", &text);
         // Beyond the doubles there is no value to check with.
         let Ok(value) = serde_json::from_str::<Value>(text) else {
             return;
         };
-        assert!(value.is_object(), "arguments are an object: {text}");
-        assert!(
+        promise(value.is_object(), "arguments are an object", &text);
+        promise(
             self.validator.is_valid(&value),
-            "a repaired call validates: {emitted:?} gave {text:?}"
+            "a repaired call validates",
+            &(text, fixes),
         );
         let again = RawCall::new(TOOL, text);
         let verdict = self.tools.repair(&again, &Policy::default());
-        assert!(
-            matches!(&verdict, Verdict::Valid(call) if call.arguments().text() == text),
-            "repairs are final: {emitted:?} gave {text:?}, then {verdict:?}"
-        );
-        if raw.finish() == Finish::Cut {
-            assert!(fixes.is_empty(), "a cut is not a call: {emitted:?} gave {text:?}");
-        }
-        assert!(
-            fixes.iter().all(|fix| fix.risk <= Risk::Inferred),
-            "no guess is applied"
-        );
-        self.check_undone(&value, fixes, emitted);
+        let is_final = matches!(&verdict, Verdict::Valid(call) if call.arguments().text() == text);
+        promise(is_final, "repairs are final", &(text, &verdict));
+        let may_repair = raw.finish() != Finish::Cut || fixes.is_empty();
+        promise(may_repair, "a cut is not a call", &(text, fixes));
+        let is_sure = fixes.iter().all(|fix| fix.risk <= Risk::Inferred);
+        promise(is_sure, "no guess is applied", &fixes);
+        self.check_undone(raw, &value, fixes);
         let mut scalars = Vec::new();
         strict::scalars(&value, &mut scalars);
         for scalar in scalars {
-            assert!(
-                origin::is_of_schema(scalar, &self.schema) || origin::is_of_text(scalar, emitted),
-                "nothing is invented: {scalar} of {text:?} is not in {emitted:?}"
-            );
+            let emitted = raw.arguments().unwrap_or_default();
+            let is_known =
+                origin::is_of_schema(scalar, &self.schema) || origin::is_of_text(scalar, emitted);
+            promise(is_known, "nothing is invented", &(scalar, text, fixes));
         }
     }
 
     /// Every fix of the arguments is needed: with it undone, the validator refuses.
-    fn check_undone(&self, value: &Value, fixes: &[Fix], emitted: &str) {
+    fn check_undone(&self, raw: &RawCall<'_>, value: &Value, fixes: &[Fix]) {
         /// Fixes that strictness asks for, not the schema.
         const NOT_FOR_THE_SCHEMA: [&str; 2] = ["duplicate_key", "empty_arguments"];
         /// More fixes than this are not checked one by one.
@@ -158,10 +173,8 @@ impl Subject {
                 continue;
             }
             if let Some(undone) = undo(value, fix) {
-                assert!(
-                    !self.validator.is_valid(&undone),
-                    "undone, {fix:?} is not missed: {emitted:?}, {undone}"
-                );
+                let is_missed = !self.validator.is_valid(&undone);
+                self.promise(raw, is_missed, "undone, a fix is missed", &(fix, undone));
             }
         }
     }
@@ -182,7 +195,8 @@ fn undo(value: &Value, fix: &Fix) -> Option<Value> {
     let is_member = fix.before.starts_with('"') && fix.before.contains("\":");
     match parent {
         Value::Array(items) => {
-            *items.get_mut(last.parse::<usize>().ok()?)? = serde_json::from_str(&fix.before).ok()?;
+            *items.get_mut(last.parse::<usize>().ok()?)? =
+                serde_json::from_str(&fix.before).ok()?;
         }
         Value::Object(members) if fix.before.is_empty() => {
             members.shift_remove(&last)?;
@@ -214,7 +228,10 @@ pub fn check_bare(text: &str) {
         return;
     }
     let strict = &repaired.text;
-    assert!(strict::is_text(strict), "strict text out: {text:?} gave {strict:?}");
+    assert!(
+        strict::is_text(strict),
+        "strict text out: {text:?} gave {strict:?}"
+    );
     let again = repair_core::repair_json(strict, None).expect("no schema, no bad schema");
     assert!(
         again.ok && again.text == *strict && again.fixes.is_empty() && !again.truncated,

@@ -40,14 +40,18 @@ pub(crate) fn is_of_text(scalar: &Value, text: &str) -> bool {
 fn is_number(number: &serde_json::Number, text: &str) -> bool {
     let is_same = |other: f64| {
         let other = other.clamp(f64::MIN, f64::MAX);
-        number.as_f64().is_some_and(|double| (double - other).abs() == 0.0)
+        number
+            .as_f64()
+            .is_some_and(|double| (double - other).abs() == 0.0)
     };
     let hexadecimal = |token: &str| {
         let digits: String = token.chars().filter(char::is_ascii_hexdigit).collect();
         u64::from_str_radix(&digits, 16).ok()
     };
     let digits = number.to_string();
-    let digits = digits.trim_start_matches(['-', '0', '.']).trim_end_matches(['0', '.']);
+    let digits = digits
+        .trim_start_matches(['-', '0', '.'])
+        .trim_end_matches(['0', '.']);
     let is_zero = digits.is_empty() && text.contains('0');
     is_zero
         || (!digits.is_empty() && is_spelled(digits, text))

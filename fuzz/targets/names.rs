@@ -48,9 +48,13 @@ fuzz_target!(|data: &[u8]| {
             let is_slip = repaired.fixes().iter().any(|fix| fix.rule == "name_slip");
             let wanted = letters(call.tool());
             let written = letters(emitted);
-            let is_written = wanted.is_empty()
-                || written.windows(wanted.len()).any(|part| part == wanted);
-            assert!(is_slip || is_written, "{emitted:?} never named {:?}", call.tool());
+            let is_written =
+                wanted.is_empty() || written.windows(wanted.len()).any(|part| part == wanted);
+            assert!(
+                is_slip || is_written,
+                "{emitted:?} never named {:?}",
+                call.tool()
+            );
             assert!(
                 !is_slip || resolved.effect() != Effect::Destructive,
                 "a slip never leads to a destructive tool"
@@ -70,7 +74,9 @@ fuzz_target!(|data: &[u8]| {
     }
     if let Some(call) = verdict.call() {
         assert!(is_permitted(call.tool()), "only permitted tools are called");
-        let again = tools.repair(&RawCall::new(call.tool(), "{}"), &Policy::default()).into_owned();
+        let again = tools
+            .repair(&RawCall::new(call.tool(), "{}"), &Policy::default())
+            .into_owned();
         assert!(matches!(again, Verdict::Valid(_)), "repairs are final");
     }
 });

@@ -13,7 +13,7 @@ fn read(row: &Value) -> (bool, Value, bool, usize) {
 
 #[test]
 fn broken_texts_are_repaired() {
-    for file in ["json/own.jsonl", "json/onefix.jsonl"] {
+    for file in ["json/own.jsonl", "json/onefix.jsonl", "json/reader.jsonl"] {
         for row in cases(file) {
             let (ok, value, _, _) = read(&row);
             if row.get("error").is_some() {

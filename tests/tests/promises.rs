@@ -305,8 +305,10 @@ fn check_call(schema: &Value, emitted: &str, verdict: &Verdict<'_>) -> Result<()
             && fixes
                 .iter()
                 .any(|fix| fix.rule.starts_with("enum_") || fix.rule == "insert_constant");
-        let is_word = ["true", "false", "null"].contains(&scalar.as_str())
-            && fixes
+        let word = scalar.to_lowercase();
+        let is_word = (["true", "false", "null"].contains(&word.as_str())
+            && model_text.to_lowercase().contains(&word))
+            || fixes
                 .iter()
                 .any(|fix| ["boolean_word", "stringified_null"].contains(&fix.rule.as_str()));
         let is_number = is_number_of(scalar, emitted);

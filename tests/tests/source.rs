@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use toolmend::{Effect, Finish, Policy, RawCall, Reason, Rejected, ToolSet, ToolSpec, Verdict};
 use toolmend_tests::is_sound_part;
 
-use crate::generate::Dice;
+use crate::dice::Dice;
 
 /// Breakages of a run, if the environment says nothing else.
 const CASES: usize = 2_000;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use repair_core::{ArgumentError, Call, Finish, Fix, Policy, RawCall, Rejected, ToolSet, Verdict};
+use repair_core::{ArgumentError, Call, Fix, Policy, RawCall, Rejected, ToolSet, Verdict};
 use serde_json::Value;
 
 use crate::event::Rejection;
@@ -17,16 +17,16 @@ pub(crate) enum Checked {
     Refused(Rejection),
 }
 
-/// Checks arguments by the same pipeline that a model's call goes through.
-pub(crate) fn check(tools: &ToolSet, policy: &Policy, raw: RawCall<'_>) -> Checked {
-    let raw = raw.with_finish(Finish::Complete);
-    match tools.repair(&raw, policy).into_owned() {
+/// Checks arguments by the same pipeline that a model's call goes through. Nobody knows whether
+/// who proposed them had finished, so what is not closed counts as cut off.
+pub(crate) fn check(tools: &ToolSet, policy: &Policy, raw: &RawCall<'_>) -> Checked {
+    match tools.repair(raw, policy).into_owned() {
         Verdict::Valid(call) => Checked::Call(Arc::new(call), Vec::new()),
         Verdict::Repaired(repaired) => {
             let fixes = repaired.fixes().iter().cloned().collect();
             Checked::Call(Arc::new(repaired.call().clone().into_owned()), fixes)
         }
-        Verdict::Rejected(rejected) => match missing_values(tools, policy, &raw, &rejected) {
+        Verdict::Rejected(rejected) => match missing_values(tools, policy, raw, &rejected) {
             Some(paths) => Checked::Missing(paths),
             None => Checked::Refused(Rejection::Invalid(rejected.feedback().into())),
         },
@@ -44,6 +44,9 @@ fn missing_values(
     let is_null = |error: &&ArgumentError| error.got == "null";
     let nulls = rejected.errors().iter().filter(is_null);
     let nulls: Vec<String> = nulls.map(|error| error.path.clone()).collect();
+    if nulls.is_empty() {
+        return None;
+    }
     let mut value: Value = serde_json::from_str(raw.arguments()?).ok()?;
     for path in nulls.iter().rev() {
         let (parent, key) = path.rsplit_once('/')?;
@@ -53,7 +56,7 @@ fn missing_values(
             .as_object_mut()?
             .shift_remove(&key);
     }
-    let without = RawCall::from_value(raw.name(), &value).with_finish(Finish::Complete);
+    let without = RawCall::from_value(raw.name(), &value);
     let verdict = tools.repair(&without, policy);
     let Verdict::Rejected(rejected) = &verdict else {
         return None;
@@ -95,7 +98,7 @@ mod tests {
         let missing = |arguments: &str| match check(
             &tools,
             &Policy::default(),
-            RawCall::new("send", arguments),
+            &RawCall::new("send", arguments),
         ) {
             Checked::Missing(paths) => Some(paths.join(" ")),
             Checked::Call(..) | Checked::Refused(_) => None,

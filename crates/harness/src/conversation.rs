@@ -10,8 +10,7 @@ use crate::budget::{Left, Spent};
 use crate::circuit::Circuits;
 use crate::ledger::Account;
 use crate::loops::Loops;
-use crate::run::CallRun;
-use crate::save::{ResumeError, SavedRun};
+use crate::run::{CallRun, ResumeError, SavedRun};
 use crate::settings::{Request, Settings};
 
 /// What the runs of one conversation share: tools, policy, budget, loop counts, circuits, the

@@ -157,6 +157,8 @@ pub enum Rejection {
     Invalid(Arc<str>),
     /// It names required values that nobody knows.
     MissingValue,
+    /// It needs consent, and nobody can give it.
+    NeedsConsent,
     /// There were more candidates than are looked at: this one and all after it.
     TooMany,
 }
@@ -170,6 +172,7 @@ impl fmt::Display for Rejection {
             Self::Patch(problem) => write!(f, "its patch does not apply: {problem}"),
             Self::Invalid(problem) => write!(f, "it is no valid call: {problem}"),
             Self::MissingValue => f.write_str("a required value is null, which says it is unknown"),
+            Self::NeedsConsent => f.write_str("it needs consent, and nobody can give it"),
             Self::TooMany => f.write_str("there were too many candidates"),
         }
     }

@@ -31,6 +31,38 @@ impl CallError {
     }
 }
 
+impl Failure {
+    /// The first failure of a call, for trying a debugger out.
+    ///
+    /// ```
+    /// use harness::{CallError, ErrorClass, Failure};
+    /// use repair_core::ToolSpec;
+    /// use serde_json::json;
+    /// let spec = ToolSpec::new("read", json!({"properties": {"path": {"type": "string"}}}));
+    /// let error = CallError::new(ErrorClass::Value, "no such file");
+    /// let failure = Failure::new(spec, r#"{"path": "a.tx"}"#, error);
+    /// assert_eq!((failure.attempt, &*failure.call.tool), (0, "read"));
+    /// ```
+    pub fn new(spec: ToolSpec, arguments: impl Into<Arc<str>>, error: CallError) -> Self {
+        Self {
+            effect: spec.effect(),
+            call: FailedCall {
+                tool: spec.name().into(),
+                arguments: arguments.into(),
+            },
+            spec,
+            error,
+            attempt: 0,
+            round: 0,
+            earlier: Vec::new(),
+            refused: Vec::new(),
+            by_rule: Vec::new(),
+            wanted: 3,
+            context: Context::default(),
+        }
+    }
+}
+
 /// A call that failed: as it was run, or as the model wrote it where it never ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -29,6 +29,17 @@
 //! assert_eq!(events, ["repaired", "succeeded"]);
 //! # Ok::<(), harness::OutOfStep>(())
 //! ```
+//!
+//! # What it promises
+//!
+//! - Every run ends within its budget, with exactly one terminal event, and nothing runs after it.
+//! - A tool that is neither read-only nor idempotent never runs again when it may have had its
+//!   effect.
+//! - On a destructive tool nothing but the model's own call runs without an approver's consent, and
+//!   a consent is for exactly the arguments that were shown.
+//! - Only a call that validates runs, under the resolved name, if that is permitted at that moment.
+//! - A debugger is asked only about what other arguments can mend.
+//! - The same inputs give the same events.
 #![deny(clippy::disallowed_methods)]
 
 mod approval;
@@ -48,7 +59,6 @@ mod outcome;
 mod patch;
 mod ranking;
 mod run;
-mod save;
 mod settings;
 mod step;
 
@@ -65,7 +75,6 @@ pub use failure::{
 };
 pub use outcome::{End, GiveUpReason, Outcome};
 pub use patch::{Operation, Patch, PatchError};
-pub use run::CallRun;
-pub use save::{ResumeError, SavedRun};
+pub use run::{CallRun, ResumeError, SavedRun};
 pub use settings::{Request, Settings};
 pub use step::{Answer, OutOfStep, ResultDigest, Step, Ticket};

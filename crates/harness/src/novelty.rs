@@ -32,9 +32,7 @@ impl<'a> Known<'a> {
         for call in calls {
             known.texts.push(call);
             if let Ok(value) = serde_json::from_str(call) {
-                known
-                    .scalars
-                    .extend(scalars(&value).map(|scalar| scalar.to_string()));
+                known.scalars.extend(scalars(&value).map(Value::to_string));
             }
         }
         known

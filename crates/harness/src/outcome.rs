@@ -81,6 +81,8 @@ pub enum GiveUpReason {
         /// The approver's words, if any.
         because: Option<String>,
     },
+    /// The tools were replaced while the call waited, and the tool no longer takes it.
+    ToolChanged,
     /// The error says that nothing helps.
     Fatal,
     /// The tool may have had its effect, and must not have it twice.
@@ -128,6 +130,7 @@ impl fmt::Display for GiveUpReason {
             Self::Denied {
                 because: Some(words),
             } => write!(f, "the arguments were not approved: {words}"),
+            Self::ToolChanged => f.write_str("the tool changed while the call waited"),
             Self::Fatal => f.write_str("the error is final"),
             Self::MayHaveRun => {
                 f.write_str("the tool may have had its effect and must not run twice")

@@ -27,7 +27,6 @@ pub(crate) struct Ranked {
     pub(crate) index: usize,
     /// Its complete arguments.
     pub(crate) arguments: String,
-    pub(crate) canonical: String,
     pub(crate) confidence: f64,
     pub(crate) rationale: String,
     pub(crate) origin: Origin,
@@ -80,27 +79,21 @@ pub(crate) fn rank(candidates: &[Candidate], ground: &Ground<'_>) -> (Vec<Ranked
             drop(Rejection::AlreadyFailed);
             continue;
         }
-        match groups.get_mut(&canonical) {
-            Some(group) => {
-                drop(Rejection::Duplicate);
-                group.members.push(candidate);
-            }
-            None => {
-                let members = vec![candidate];
-                groups.insert(
-                    canonical,
-                    Group {
-                        index,
-                        arguments,
-                        members,
-                    },
-                );
-            }
+        if let Some(group) = groups.get_mut(&canonical) {
+            drop(Rejection::Duplicate);
+            group.members.push(candidate);
+        } else {
+            let group = Group {
+                index,
+                arguments,
+                members: vec![candidate],
+            };
+            groups.insert(canonical, group);
         }
     }
     let mut ranked: Vec<Ranked> = groups
-        .into_iter()
-        .map(|(canonical, group)| group.rank(canonical, ground))
+        .into_values()
+        .map(|group| group.rank(ground))
         .collect();
     ranked.sort_by(|a, b| {
         let surer = b.confidence.total_cmp(&a.confidence);
@@ -137,7 +130,7 @@ struct Group<'c> {
 }
 
 impl Group<'_> {
-    fn rank(self, canonical: String, ground: &Ground<'_>) -> Ranked {
+    fn rank(self, ground: &Ground<'_>) -> Ranked {
         let confidence = self.agreed_confidence();
         let models = self
             .members
@@ -150,7 +143,6 @@ impl Group<'_> {
         let first = self.members.first();
         Ranked {
             index: self.index,
-            canonical,
             confidence,
             rationale: first
                 .map(|first| first.rationale.clone())
@@ -222,7 +214,9 @@ mod tests {
 
     const BASE: &str = r#"{"a":1,"b":"x"}"#;
 
-    fn ranked(candidates: &[Candidate]) -> (Vec<(usize, f64)>, Vec<(usize, Rejection)>) {
+    type Indexed<T> = Vec<(usize, T)>;
+
+    fn ranked(candidates: &[Candidate]) -> (Indexed<f64>, Indexed<Rejection>) {
         let failed = BTreeSet::from([canonical_json(BASE).unwrap()]);
         let ground = Ground {
             base: BASE,

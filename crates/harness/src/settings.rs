@@ -42,6 +42,9 @@ pub struct Settings {
     /// No candidate runs without approval, whatever the tool (off; always so for destructive
     /// tools).
     pub fail_closed: bool,
+    /// Somebody can be asked for consent (yes). If not, what needs consent is passed over for what
+    /// does not, instead of being asked for and denied.
+    pub has_approver: bool,
     /// The pauses before the same call is tried again.
     pub backoff: Backoff,
     /// When a tool or an endpoint is left alone.
@@ -70,6 +73,7 @@ impl Default for Settings {
             min_confidence: 0.5,
             review_below: 0.0,
             fail_closed: false,
+            has_approver: true,
             backoff: Backoff::default(),
             circuit: CircuitSettings::default(),
             endpoint: "debugger".into(),
@@ -127,6 +131,12 @@ impl Settings {
     /// Lets no candidate run without approval.
     pub fn fail_closed(mut self, on: bool) -> Self {
         self.fail_closed = on;
+        self
+    }
+
+    /// Says whether somebody can be asked for consent.
+    pub fn has_approver(mut self, on: bool) -> Self {
+        self.has_approver = on;
         self
     }
 

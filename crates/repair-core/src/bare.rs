@@ -41,7 +41,7 @@ impl JsonRepair {
 }
 
 /// A schema that does not compile.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("the schema does not compile: {0}")]
 pub struct BadSchema(String);
 

@@ -24,18 +24,58 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// Reads the `finish_reason` or `stop_reason` of a provider; unknown words are
-    /// [`Finish::Unknown`].
+    /// Reads the `finish_reason`, `stop_reason` or `status` of a provider, in any case; unknown
+    /// words are [`Finish::Unknown`].
     pub fn from_reason(reason: &str) -> Self {
-        match reason {
-            "stop" | "tool_calls" | "tool_use" | "function_call" | "end_turn" | "eos" => {
-                Self::Complete
-            }
-            "length" | "max_tokens" | "content_filter" | "MAX_TOKENS" | "model_length" => Self::Cut,
-            _ => Self::Unknown,
+        let is_one_of = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(reason));
+        if is_one_of(COMPLETE) {
+            Self::Complete
+        } else if is_one_of(CUT) {
+            Self::Cut
+        } else {
+            Self::Unknown
         }
     }
 }
+
+/// How providers say that the model had finished.
+const COMPLETE: &[&str] = &[
+    "stop",
+    "tool_calls",
+    "tool_call",
+    "tool_use",
+    "function_call",
+    "end_turn",
+    "complete",
+    "completed",
+    "eos",
+    "eos_token",
+];
+/// How they say that something ended it: a limit, a filter, a failure.
+const CUT: &[&str] = &[
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "max_new_tokens",
+    "model_length",
+    "model_context_window_exceeded",
+    "error_limit",
+    "incomplete",
+    "content_filter",
+    "content_filtered",
+    "guardrail_intervened",
+    "refusal",
+    "safety",
+    "recitation",
+    "blocklist",
+    "prohibited_content",
+    "spii",
+    "malformed_function_call",
+    "error",
+    "error_toxic",
+    "abort",
+    "cancelled",
+];
 
 /// What the model wrote: a tool name and the text of its arguments.
 ///
@@ -203,7 +243,7 @@ impl Serialize for Arguments<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Arguments<'static> {
+impl<'de> Deserialize<'de> for Arguments<'_> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         if crate::json::is_strict_object(&text) {
@@ -217,7 +257,7 @@ impl<'de> Deserialize<'de> for Arguments<'static> {
 }
 
 /// A call that may run: a resolved tool name, and arguments that validate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call<'a> {
     pub(crate) id: Option<String>,
     pub(crate) tool: String,

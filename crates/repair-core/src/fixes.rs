@@ -49,7 +49,7 @@ pub(crate) struct TextFixes {
 
 impl TextFixes {
     pub(crate) fn new(fixes: &[TextFix], emitted: &str, strict: &str) -> Self {
-        let mut shown = String::new();
+        let mut shown = String::with_capacity(fixes.len() * 32);
         let mut show = |text: &str, range: &Range<usize>| {
             let start = shown.len();
             push_excerpt(text.get(range.clone()).unwrap_or_default(), &mut shown);
@@ -133,7 +133,7 @@ impl Serialize for Fixes<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Fixes<'static> {
+impl<'de> Deserialize<'de> for Fixes<'_> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fixes = Vec::deserialize(deserializer)?;
         Ok(Fixes {

@@ -1,7 +1,6 @@
 //! The first step of the pipeline: from the emitted name to a permitted tool.
 
 use crate::call::RawCall;
-use crate::fix::Fix;
 use crate::names::{self, Resolution};
 use crate::pipeline::Named;
 use crate::policy::Policy;
@@ -53,7 +52,7 @@ impl ToolSet {
         };
         let resolution = self.inner.index.resolve(&raw.name, &asked);
         let name_of = |at: &u32| self.tool(*at).map(|tool| tool.spec.name().to_owned());
-        let (at, fix) = match &resolution {
+        let (at, rule) = match &resolution {
             Resolution::Exact(at) => (*at, None),
             Resolution::Fixed(at, fix) if policy.risk_of(fix.rule, fix.rule.risk).is_some() => {
                 (*at, Some(fix.rule))
@@ -85,12 +84,11 @@ impl ToolSet {
             return Err(Box::new(rejected));
         }
         let effect = policy.effect(name, tool.spec.effect());
-        let fix = fix.map(|rule| Fix::new(rule, "", &raw.name, name));
         Ok(Named {
             tool,
             policy,
             effect,
-            fix,
+            rule,
         })
     }
 
@@ -154,7 +152,7 @@ impl names::Tools for Asked<'_> {
             tool,
             policy: self.policy,
             effect: Effect::ReadOnly,
-            fix: None,
+            rule: None,
         };
         named.arguments(raw).call().is_some()
     }

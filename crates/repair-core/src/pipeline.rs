@@ -11,7 +11,7 @@ use crate::json::lenient::{self, Cut, Lenient, Problem};
 use crate::json::strict::StrictError;
 use crate::json::{Arena, Kind, NodeId};
 use crate::policy::Policy;
-use crate::rule::{Loss, Risk};
+use crate::rule::{Loss, Risk, Rule};
 use crate::spec::Effect;
 use crate::toolset::{Tool, ToolSet};
 use crate::verdict::{Candidate, Origin, Reason, Rejected, Repaired, Verdict};
@@ -60,8 +60,8 @@ pub(crate) struct Named<'s> {
     pub(crate) tool: &'s Tool,
     pub(crate) policy: &'s Policy,
     pub(crate) effect: Effect,
-    /// The fix of the name, if it was not exact.
-    pub(crate) fix: Option<Fix>,
+    /// The rule by which the name was read, if it was not exact.
+    pub(crate) rule: Option<&'static Rule>,
 }
 
 /// A text on its way to a call: what was done to it so far.
@@ -91,10 +91,13 @@ impl Named<'_> {
     fn read<'a>(&self, raw: &RawCall<'a>) -> Result<Read<'a>, Box<Rejected>> {
         let limits = self.policy.limits();
         let emitted = raw.arguments.clone().unwrap_or(Cow::Borrowed(""));
+        let name = self.tool.spec.name();
+        let name_fix = self.rule.map(|rule| Fix::new(rule, "", &raw.name, name));
         let head: Vec<Fix> = raw
             .readings
             .iter()
-            .chain(&self.fix)
+            .cloned()
+            .chain(name_fix)
             .map(|fix| self.of_policy(fix))
             .collect();
         if emitted.len() > limits.bytes {
@@ -153,9 +156,10 @@ impl Named<'_> {
 
     /// A fix with the risk that the host gives to its rule. What is switched off is refused at the
     /// end.
-    fn of_policy(&self, fix: &Fix) -> Fix {
+    fn of_policy(&self, fix: Fix) -> Fix {
         let risk = self.policy.risk_of_named(&fix.rule, fix.risk);
-        fix.clone().with_risk(risk.unwrap_or(fix.risk))
+        let risk = risk.unwrap_or(fix.risk);
+        fix.with_risk(risk)
     }
 
     fn too_deep(&self, raw: &RawCall<'_>, at: usize) -> Box<Rejected> {
@@ -198,7 +202,7 @@ impl Named<'_> {
             rejected.errors = arguments::explain(&arena, root, &self.tool.tree, limits.errors);
             return Err(rejected);
         }
-        head.push(self.of_policy(&Fix::new(rule, "", &emitted, "{}").with_risk(risk)));
+        head.push(self.of_policy(Fix::new(rule, "", &emitted, "{}").with_risk(risk)));
         Ok(Read {
             arena,
             root,

@@ -44,7 +44,7 @@ pub enum Stage {
 }
 
 /// One kind of repair. All rules are static entries of published tables; see [`crate::rules`].
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Rule {
     /// Stable identifier in `snake_case`, used in policies, fixes and statistics.
     pub id: &'static str,

@@ -44,7 +44,8 @@ pub struct ToolSpec {
 }
 
 /// A tool object that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SpecError {
     /// The tool is not a JSON object.

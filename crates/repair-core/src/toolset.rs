@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::arguments::Target;
@@ -12,7 +13,7 @@ use crate::spec::ToolSpec;
 
 /// A schema that did not compile. Its tool still works: any strict JSON object passes, flagged as
 /// unvalidated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error(
     "tool '{tool}': its schema does not compile, so its arguments are not validated: {problem}"
 )]

@@ -8,7 +8,10 @@ use crate::fixes::Fixes;
 use crate::rule::Risk;
 
 /// The outcome of [`crate::ToolSet::repair`].
-#[derive(Clone, Debug)]
+///
+/// As data it is an object with `verdict` (`valid`, `repaired`, `rejected`) beside the parts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
 #[allow(
     clippy::large_enum_variant,
     reason = "a verdict is read at once, and a box would cost the repair more"
@@ -43,7 +46,7 @@ impl Verdict<'_> {
 }
 
 /// A call that was made right, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Repaired<'a> {
     pub(crate) call: Call<'a>,
     pub(crate) fixes: Fixes<'a>,

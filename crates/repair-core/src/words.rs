@@ -252,7 +252,8 @@ pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
             .collect()
     };
     let (left_only, right_only) = (only(&left, &right), only(&right, &left));
-    let words_oppose = left_only.iter().any(|x| {
+    let may_oppose = !right_only.is_empty();
+    let words_oppose = left_only.iter().filter(|_| may_oppose).any(|x| {
         let contraries: Vec<&str> = contraries_of(x).collect();
         right_only.iter().any(|y| {
             contraries.iter().any(|contrary| is_form(y, contrary))
@@ -312,17 +313,24 @@ fn differ_by_prefix(a: &str, b: &str) -> bool {
 /// Whether one text is the other with a word exchanged for its opposite, without separators
 /// (`readfile`, `writefile`).
 fn differ_by_word(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let shared = |(x, y): &(&u8, &u8)| x == y;
+    let head = a.iter().zip(b).take_while(shared).count();
+    let tail = a.iter().rev().zip(b.iter().rev());
+    let tail = tail.take_while(shared).count();
+    let stands_at = |text: &[u8], at: usize, word: &str| {
+        text.get(at..)
+            .is_some_and(|rest| rest.starts_with(word.as_bytes()))
+    };
     let swapped = |x: &str, y: &str| {
+        // Before and after the word the texts are the same.
+        let Some(last) = a.len().checked_sub(x.len()) else {
+            return false;
+        };
         let may_be = a.len() + y.len() == b.len() + x.len();
         may_be
-            && a.match_indices(x).any(|(at, _)| {
-                let (Some(head), Some(tail)) = (a.get(..at), a.get(at + x.len()..)) else {
-                    return false;
-                };
-                b.strip_prefix(head)
-                    .and_then(|rest| rest.strip_prefix(y))
-                    .is_some_and(|rest| rest == tail)
-            })
+            && (last.saturating_sub(tail)..=head.min(last))
+                .any(|at| stands_at(a, at, x) && stands_at(b, at, y))
     };
     OPPOSITES
         .iter()

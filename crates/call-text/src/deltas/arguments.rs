@@ -71,7 +71,7 @@ impl Arguments {
     pub(super) fn into_text(self) -> Option<String> {
         match self {
             Self::Nothing => None,
-            Self::Text(text) => Some(text.text),
+            Self::Text(text) => Some(text.so_far),
             Self::Object(object) => Some(object.text()),
         }
     }
@@ -80,7 +80,7 @@ impl Arguments {
 /// A growing text, and how far its first object has come.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Text {
-    text: String,
+    so_far: String,
     extent: Extent,
     depth: usize,
     in_string: bool,
@@ -118,7 +118,7 @@ impl Text {
     }
 
     fn append(&mut self, fragment: &str) {
-        self.text.push_str(fragment);
+        self.so_far.push_str(fragment);
         for byte in fragment.bytes() {
             self.step(byte);
         }
@@ -155,14 +155,14 @@ impl Text {
     /// Text that stands for arguments yet to come.
     fn is_placeholder(&self) -> bool {
         // Longer white space is not worth a look at every fragment.
-        self.text.len() <= 16 && matches!(self.text.trim(), "{}" | "null")
+        self.so_far.len() <= 16 && matches!(self.so_far.trim(), "{}" | "null")
     }
 
     /// Whether `fragment` is this text further on: a snapshot, not a continuation.
     fn grows_into(&self, fragment: &str) -> bool {
         match self.extent {
-            Extent::Closed => is_grown(&self.text, fragment),
-            Extent::Open => fragment.starts_with(&self.text),
+            Extent::Closed => is_grown(&self.so_far, fragment),
+            Extent::Open => fragment.starts_with(&self.so_far),
             Extent::Blank | Extent::Other => false,
         }
     }
@@ -199,12 +199,11 @@ impl Object {
         self.only = self.members.is_empty().then(|| json.to_owned());
         for (key, value) in members {
             let known = self.places.get(&key).copied();
-            match known.and_then(|at| self.members.get_mut(at)) {
-                Some(member) => member.1 = value,
-                None => {
-                    self.places.insert(key.clone(), self.members.len());
-                    self.members.push((key, value));
-                }
+            if let Some(member) = known.and_then(|at| self.members.get_mut(at)) {
+                member.1 = value;
+            } else {
+                self.places.insert(key.clone(), self.members.len());
+                self.members.push((key, value));
             }
         }
     }

@@ -3,10 +3,12 @@ use serde_json::Value;
 
 use super::{CallDelta, DeltaAssembler};
 
-/// Deltas as `[index, id, name, arguments]`: a string is a fragment, an object a parsed value.
+/// `[index, id, name, arguments]`: a string is a fragment, an object a parsed value.
+type Row = (Option<u64>, Option<String>, Option<String>, Value);
+
+/// The calls that a JSON list of rows becomes.
 fn assemble(deltas: &str, finish: Finish) -> Vec<RawCall<'static>> {
-    let rows: Vec<(Option<u64>, Option<String>, Option<String>, Value)> =
-        serde_json::from_str(deltas).unwrap();
+    let rows: Vec<Row> = serde_json::from_str(deltas).unwrap();
     let mut assembler = DeltaAssembler::new();
     for (index, id, name, arguments) in rows {
         let mut delta = CallDelta::new();
@@ -36,6 +38,7 @@ fn shown(deltas: &str) -> Vec<String> {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn deltas_become_the_calls_that_were_meant() {
     for (what, deltas, want) in [
         (

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use harness::{Answer, ApprovalReason, Candidate, ErrorClass, GiveUpReason, Settings, Step};
 
+use repair_core::Risk;
+
 use crate::driver::{Driven, conversation};
 
 fn asked(settings: Settings, tool: &str) -> Driven {
@@ -88,4 +90,34 @@ fn a_replacement_is_validated_and_cannot_go_on_for_ever() {
         assert!(replacements < 20);
     }
     assert!(matches!(run.gave_up(), GiveUpReason::Denied { .. }));
+}
+
+#[test]
+fn where_nobody_can_be_asked_what_needs_consent_is_passed_over() {
+    let alone = || conversation(Settings::default().has_approver(false));
+    let invented = || Candidate::new(r#"{"path": "secrets"}"#, 0.9);
+    let error = "no 'a', but 'b'";
+    let call = r#"{"path": "a"}"#;
+
+    let mut run = Driven::start(&alone(), "append", call);
+    run.fails(ErrorClass::Value, error).proposes([
+        invented(),
+        Candidate::new(r#"{"path": "b"}"#, 0.9).by_rule(Risk::Guess),
+    ]);
+    assert_eq!(
+        &*run.failure().refused[1].why,
+        "it needs consent, and nobody can give it"
+    );
+    run.proposes([invented(), Candidate::new(r#"{"path": "b"}"#, 0.6)]);
+    assert_eq!(run.runs(), r#"{"path": "b"}"#);
+
+    let mut run = Driven::start(&alone(), "append", call);
+    run.fails(ErrorClass::Value, error)
+        .proposes([Candidate::new(r#"{"path": null}"#, 0.9)]);
+    assert_eq!(run.failure().round, 1);
+
+    // No debugger is asked for what could not run.
+    let mut run = Driven::start(&alone(), "wipe", call);
+    run.fails(ErrorClass::Value, error);
+    assert_eq!(run.gave_up(), GiveUpReason::Denied { because: None });
 }

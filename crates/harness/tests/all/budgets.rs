@@ -60,9 +60,10 @@ fn zero_means_none() {
         (none().cost_micros(0), Resource::Cost),
     ] {
         for shared in [false, true] {
-            let settings = match shared {
-                true => Settings::default().shared_budget(budget.clone()),
-                false => settings(budget.clone()),
+            let settings = if shared {
+                Settings::default().shared_budget(budget.clone())
+            } else {
+                settings(budget.clone())
             };
             let mut run = Driven::start(&conversation(settings), "read", CALL);
             run.fails(ErrorClass::Value, "no");

@@ -296,6 +296,11 @@ fn one_of_a_tie_runs_only_after_consent_even_if_a_model_chose_it() {
         "{request:?}"
     );
     assert!(request.arguments.contains("name"));
+
+    // Nor if it spelled it in a way that has to be repaired first.
+    let mut run = Driven::alone("assign", r#"{"owner": "ada"}"#);
+    run.proposes([Candidate::new(r#"{"owner": "{\"name\": \"ada\"}"}"#, 0.99)]);
+    assert!(run.request_shown().reasons.contains(&ApprovalReason::Tie));
 }
 
 #[test]

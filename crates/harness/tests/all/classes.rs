@@ -1,7 +1,8 @@
 //! What each class of error leads to, on tools of each effect.
 
 use harness::{Answer, ErrorClass, GiveUpReason, Settings, Step};
-use repair_core::RawCall;
+use repair_core::{RawCall, ToolSet, ToolSpec};
+use serde_json::json;
 
 use crate::driver::{Driven, SECOND, conversation, failed, tools};
 
@@ -116,13 +117,21 @@ fn events_and_steps_name_the_resolved_tool_and_keep_the_emitted_name() {
 }
 
 #[test]
-fn a_tool_that_is_withdrawn_while_a_run_waits_is_not_run() {
+fn a_tool_that_is_withdrawn_or_changed_while_a_run_waits_is_not_run() {
     let talk = conversation(Settings::default());
     let mut run = Driven::start(&talk, "read", CALL);
     run.fails(ErrorClass::Transient, "busy");
     talk.replace_tools(tools().with_permitted(["put"]));
     run.after(SECOND * 60).answer(Answer::Woke);
     assert_eq!(run.gave_up(), GiveUpReason::NotPermitted);
+
+    let mut run = Driven::start(&talk, "put", CALL);
+    run.fails(ErrorClass::Transient, "busy");
+    let other =
+        json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+    talk.replace_tools(ToolSet::new([ToolSpec::new("put", other)]).0);
+    run.after(SECOND * 60).answer(Answer::Woke);
+    assert_eq!(run.gave_up(), GiveUpReason::ToolChanged);
 }
 
 #[test]

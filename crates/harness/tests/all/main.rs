@@ -15,3 +15,14 @@ mod driver;
 mod repetition;
 mod resume;
 mod simulation;
+
+const fn crosses_threads<T: Send + Sync>() {}
+
+const _: () = {
+    crosses_threads::<harness::Conversation>();
+    crosses_threads::<harness::CallRun>();
+    crosses_threads::<harness::Step>();
+    crosses_threads::<harness::Answer>();
+    crosses_threads::<harness::Event>();
+    crosses_threads::<harness::SavedRun>();
+};

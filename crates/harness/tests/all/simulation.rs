@@ -3,7 +3,7 @@
 //! tool runs arguments that nobody approved, no tool that may have had an effect runs twice, and
 //! the same inputs give the same events.
 //!
-//! 100,000 runs by default. A million: `RUNS=1000000 cargo test --release -p harness --test all simulation`.
+//! 100,000 runs by default. A million: `TOOLMEND_RUNS=1000000 cargo test --release -p harness --test all simulation`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -114,6 +114,7 @@ fn settings(chance: &mut Chance<'_>) -> Settings {
         .min_confidence(chance.of(&[0.0, 0.5, 0.9]))
         .review_below(chance.of(&[0.0, 0.0, 0.7]))
         .fail_closed(chance.one_in(6))
+        .has_approver(!chance.one_in(6))
         .round_cost_micros(u64::from(chance.below(200)))
         .answer_tokens(u64::from(chance.below(5_000)))
 }
@@ -171,15 +172,15 @@ fn simulate(tools: &ToolSet, choices: &[u32]) -> Seen {
     let mut talk = talk;
     loop {
         // Now and then the process dies and another one goes on.
-        if chance.one_in(25) {
-            if let Some(saved) = run.save(now) {
-                let was_running = matches!(run.step(), Step::Run { .. });
-                let text = serde_json::to_string(&saved).unwrap();
-                let saved: SavedRun = serde_json::from_str(&text).unwrap();
-                world.interrupted(was_running);
-                talk = Conversation::new(tools.clone(), Policy::default(), talk.settings().clone());
-                run = talk.resume(saved, now).unwrap();
-            }
+        if chance.one_in(25)
+            && let Some(saved) = run.save(now)
+        {
+            let was_running = matches!(run.step(), Step::Run { .. });
+            let text = serde_json::to_string(&saved).unwrap();
+            let saved: SavedRun = serde_json::from_str(&text).unwrap();
+            world.interrupted(was_running);
+            talk = Conversation::new(tools.clone(), Policy::default(), talk.settings().clone());
+            run = talk.resume(saved, now).unwrap();
         }
         seen.events.extend(run.take_events());
         let step = run.step();
@@ -422,29 +423,38 @@ fn check_end(events: &[Event], spent: &Spent, budget: &Budget, succeeded: bool) 
     assert!(events.iter().all(|event| event.left != Left::default()));
 }
 
-#[test]
-fn random_runs_keep_every_promise() {
-    let runs: u32 = std::env::var("RUNS")
-        .ok()
-        .and_then(|runs| runs.parse().ok())
-        .unwrap_or(100_000);
+/// Runs from one seed; the kinds of events that occurred.
+fn simulate_many(seed: u8, runs: u32) -> BTreeSet<&'static str> {
     let tools = tools();
     let mut runner = TestRunner::new_with_rng(
         Config::default(),
-        TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]),
+        TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]),
     );
     let choices = proptest::collection::vec(0..u32::MAX, 60..240);
     let mut kinds = BTreeSet::new();
     for number in 0..runs {
         let choices = choices.new_tree(&mut runner).unwrap().current();
-        let seen = simulate(&tools, &choices);
-        kinds.extend(seen.events.iter().map(|event| event.kind.name()));
+        let once = simulate(&tools, &choices);
+        kinds.extend(once.events.iter().map(|event| event.kind.name()));
         // Twice the work, so only for a part of the runs.
-        if number % 8 == 0 {
-            assert_eq!(
-                format!("{seen:?}"),
-                format!("{:?}", simulate(&tools, &choices))
-            );
+        if number % 16 == 0 {
+            let again = simulate(&tools, &choices);
+            assert_eq!(format!("{:?}", once.events), format!("{:?}", again.events));
         }
     }
+    kinds
+}
+
+#[test]
+fn random_runs_keep_every_promise() {
+    let runs = std::env::var("TOOLMEND_RUNS").map(|runs| runs.parse().unwrap());
+    let runs: u32 = runs.unwrap_or(100_000);
+    let kinds: BTreeSet<&str> = std::thread::scope(|scope| {
+        let parts = [1, 2].map(|seed| scope.spawn(move || simulate_many(seed, runs / 2)));
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap())
+            .collect()
+    });
+    assert_eq!(kinds.len(), 8, "every kind of event was seen: {kinds:?}");
 }

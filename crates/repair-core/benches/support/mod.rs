@@ -31,9 +31,6 @@ pub(crate) fn schema() -> Value {
 /// Its name.
 pub(crate) const TOOL: &str = "search_workspace_files";
 
-/// 200 bytes of arguments that fit.
-pub(crate) const VALID: &str = r#"{"path": "crates/repair-core/src", "query": "fn finish", "mode": "regex", "limit": 50, "recursive": true, "include": ["*.rs"], "threshold": 0.75, "context": {"before": 2, "after": 4}, "lines": [1, 20]}"#;
-
 /// Arguments with `content`, a JSON string.
 pub(crate) fn with_content(content: &str) -> String {
     format!(
@@ -43,15 +40,16 @@ pub(crate) fn with_content(content: &str) -> String {
 
 /// Source code of about `bytes` bytes once it is a JSON string.
 pub(crate) fn source(bytes: usize) -> String {
-    let unit = include_str!("../../src/pipeline.rs");
-    let mut text = String::new();
-    // Line breaks and quotes take two bytes in JSON: one for each sixteen or so.
-    for line in unit.lines().cycle() {
-        if text.len() * 16 / 15 >= bytes {
-            return text;
+    let (mut text, mut length) = (String::new(), 0);
+    for line in include_str!("../../src/pipeline.rs")
+        .split_inclusive('\n')
+        .cycle()
+    {
+        if length >= bytes {
+            break;
         }
         text.push_str(line);
-        text.push('\n');
+        length += quoted(line).len() - 2;
     }
     text
 }

@@ -122,7 +122,7 @@ impl<'t> Solver<'_, 't, '_> {
             .copied()
             .filter(|property| property.required || members.rest == Rest::Closed)
             .collect();
-        let pairs = self.renames(undeclared, &targets, members);
+        let pairs = self.renames(undeclared, &targets, members, absent);
         let (certain, rivals): (Vec<&Rename<'_>>, Vec<&Rename<'_>>) = pairs
             .iter()
             .partition(|rename| !pairs.iter().any(|other| rename.is_rival_of(other)));
@@ -163,8 +163,8 @@ impl<'t> Solver<'_, 't, '_> {
             let Some(step) = self.step_of_risk(rename.rule, rename.risk, edit) else {
                 return Solutions::none();
             };
-            let renamed = rename.value.then(step, &mut self.plans);
-            all = all.and(&renamed, &mut self.plans);
+            let with_key = rename.value.then(step, &mut self.plans);
+            all = all.and(&with_key, &mut self.plans);
         }
         for child in undeclared {
             if renames.iter().any(|rename| rename.child == *child) {
@@ -243,21 +243,22 @@ impl<'t> Solver<'_, 't, '_> {
     fn renames(
         &mut self,
         undeclared: &[NodeId],
-        absent: &[&'t Property],
+        targets: &[&'t Property],
         members: &'t Members,
+        absent: &[&'t Property],
     ) -> Vec<Rename<'t>> {
         if undeclared.is_empty()
-            || absent.is_empty()
-            || undeclared.len().max(absent.len()) > MAX_RENAMES
+            || targets.is_empty()
+            || undeclared.len().max(targets.len()) > MAX_RENAMES
         {
             return Vec::new();
         }
         let mut pairs = Vec::new();
         for child in undeclared {
             let key = self.arena.key(*child).into_owned();
-            for property in absent {
-                let Some(rule) = evidence(&key, property, members).filter(|rule| self.uses(rule))
-                else {
+            for property in targets {
+                let rule = evidence(&key, property, members, absent);
+                let Some(rule) = rule.filter(|rule| self.uses(rule)) else {
                     continue;
                 };
                 let slot = if property.required {
@@ -312,24 +313,32 @@ impl Rename<'_> {
     }
 }
 
-/// Why `key` may mean `property`, if anything says so.
-fn evidence(key: &str, property: &Property, members: &Members) -> Option<&'static Rule> {
-    let alone = |is_like: &dyn Fn(&Property) -> bool| {
-        is_like(property)
-            && members
-                .properties
-                .iter()
-                .filter(|property| is_like(property))
-                .count()
-                == 1
-    };
+/// Why `key` may mean `property`, one of the absent ones, if anything says so.
+fn evidence(
+    key: &str,
+    property: &Property,
+    members: &Members,
+    absent: &[&Property],
+) -> Option<&'static Rule> {
     let fold = names::fold::key(key);
     let rule = if *property.fold == *fold {
-        alone(&|other| *other.fold == *fold).then_some(&rules::KEY_FOLD)
+        let alike = members
+            .properties
+            .iter()
+            .filter(|other| *other.fold == *fold);
+        (alike.count() == 1).then_some(&rules::KEY_FOLD)
     } else if words::are_aliases(key, &property.name) {
         Some(&rules::KEY_ALIAS)
     } else {
-        alone(&|other| names::near::is_slip_of_fold(&fold, &other.fold)).then_some(&rules::KEY_SLIP)
+        let is_near = |other: &Property| names::near::is_slip_of_fold(&fold, &other.fold);
+        // A property that is there has its own key, so a required one has no rival in it.
+        let is_rival = |other: &&Property| {
+            other.name != property.name
+                && is_near(other)
+                && (!property.required || absent.iter().any(|known| known.name == other.name))
+        };
+        (is_near(property) && !members.properties.iter().any(|other| is_rival(&other)))
+            .then_some(&rules::KEY_SLIP)
     };
     rule.filter(|_| !words::are_opposites(key, &property.name))
 }

@@ -141,8 +141,14 @@ impl Trial<'_, '_, '_> {
     /// Whether the judge accepts the document with these steps. It recurses, so depth comes first:
     /// a container that was read out of a string, or put around a value, makes the document deeper.
     fn accepts(&mut self, steps: &[Step]) -> bool {
+        let may_deepen = steps.iter().any(|step| match step.edit {
+            Edit::Content { with: new, .. } | Edit::Insert { value: new, .. } => {
+                self.arena.node(new).kind.is_container()
+            }
+            Edit::Drop { .. } | Edit::Rename { .. } => false,
+        });
         self.with(steps, |trial| {
-            !is_deeper(trial.arena, trial.root, trial.depth)
+            !(may_deepen && is_deeper(trial.arena, trial.root, trial.depth))
                 && trial.target.accepts(trial.arena, trial.root)
         })
     }

@@ -4,6 +4,7 @@
 //! is never looked at by a rule.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::plan::{Edit, Plans, Solutions, Step};
 use super::rules::{self, VALUE_RULES};
@@ -37,13 +38,40 @@ pub(crate) struct Solver<'s, 't, 'a> {
     pub(crate) tree: &'t Tree,
     pub(super) plans: Plans,
     policy: &'t Policy,
-    memo: HashMap<(NodeId, TypeId, Slot), Solutions>,
+    /// What was found, also by how many changes of shape stood around it then: the more, the
+    /// fewer are left to try.
+    memo: HashMap<(NodeId, TypeId, Slot, u32), Solutions, BuildHasherDefault<IdHasher>>,
     /// Members that another one of the same key replaces.
     pub(super) replaced: &'t [NodeId],
     proposals: u32,
     steps_left: usize,
     /// How many bytes of strings may still be read as JSON.
     reading_left: usize,
+}
+
+/// A hasher for ids, which nobody outside chooses.
+#[derive(Default)]
+pub(crate) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        let mixed = (self.0 ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+
+    fn write_isize(&mut self, discriminant: isize) {
+        self.write_u32(u32::try_from(discriminant).unwrap_or(u32::MAX));
+    }
 }
 
 /// Bytes of strings that may be read as JSON whatever the size of the document.
@@ -70,7 +98,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             tree,
             plans: Plans::new(),
             policy,
-            memo: HashMap::new(),
+            memo: HashMap::default(),
             replaced,
             proposals: 0,
             steps_left,
@@ -104,7 +132,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         if !union.is_union() {
             return self.solve_plain(node, union, slot, union.kinds);
         }
-        let key = (node, ty, slot);
+        let key = (node, ty, slot, self.proposals);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
@@ -183,7 +211,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         if !kind.is_container() {
             return self.solve_value(node, ty, slot, whole);
         }
-        let key = (node, ty.id, slot);
+        let key = (node, ty.id, slot, self.proposals);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
@@ -221,10 +249,12 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// A number that fits; hosts with typed integers want `5.0` as `5`.
     fn solve_number(&mut self, node: NodeId, ty: &Type) -> Solutions {
-        let token = self.arena.token(node);
         let is_whole = self.policy.integral_floats() && !ty.kinds.contains(Kinds::NUMBER);
-        let written = number::written_out(token).filter(|written| is_whole && written != token);
-        let Some(written) = written else {
+        if !is_whole {
+            return Solutions::fits();
+        }
+        let token = self.arena.token(node);
+        let Some(written) = number::written_out(token).filter(|written| written != token) else {
             return Solutions::fits();
         };
         let with = self.arena.new_scalar(Kind::Number, &written);
@@ -240,11 +270,14 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             return;
         }
         let from = kinds_of(self.arena.node(fault.node).kind);
+        let mut is_read = false;
         for entry in VALUE_RULES {
             if !entry.from.meets(from) || !entry.to.meets(fault.ty.kinds) {
                 continue;
             }
-            if !self.uses(entry.rule) {
+            // A lossless reading is the only one there is.
+            let is_settled = is_read && entry.rule.risk > Risk::Lossless;
+            if is_settled || !self.uses(entry.rule) {
                 continue;
             }
             let Some(proposed) = (entry.propose)(self, fault) else {
@@ -260,6 +293,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             self.proposals += 1;
             let inner = self.solve_plain(proposed.node, fault.ty, fault.slot, fault.whole);
             self.proposals -= 1;
+            is_read |= step.risk == Risk::Lossless && inner.is_fit();
             solutions.add_all(&inner.then(step, &mut self.plans));
         }
     }

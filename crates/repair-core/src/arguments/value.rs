@@ -50,8 +50,10 @@ pub(super) fn stringified_number(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    let text = solver.arena.string(fault.node).into_owned();
-    number::is_strict(&text).then(|| scalar(solver, Kind::Number, &text))?
+    if !number::is_strict(&solver.arena.string(fault.node)) {
+        return None;
+    }
+    proposed(solver.arena.new_unquoted(Kind::Number, fault.node))
 }
 
 /// White space around a number, a plus sign, a bare point, leading zeros.
@@ -162,14 +164,23 @@ pub(super) fn looks_like_container(text: &str) -> bool {
     text.trim_start().starts_with(['[', '{'])
 }
 
+/// A value that was read out of a string: nothing in it may stand twice under one key.
 fn read_strict(arena: &mut Arena<'_>, text: &str) -> Option<NodeId> {
+    let known = arena.duplicates().len();
     let (start, end) = arena.append(text);
-    arena.read_side(start, end, MAX_DEPTH).ok()
+    let node = arena.read_side(start, end, MAX_DEPTH).ok()?;
+    (arena.duplicates().len() == known).then_some(node)
 }
 
-fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault, text: &str) -> Option<Proposed> {
+fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>, text: &str) -> Option<Proposed> {
+    if !solver.may_read(text.len()) {
+        return None;
+    }
     if let Some(node) = read_strict(solver.arena, text) {
         return proposed(node);
+    }
+    if !solver.may_read(text.len()) {
+        return None;
     }
     let read = lenient::read(text, solver.tree, Some(fault.ty.id), MAX_DEPTH);
     let [value] = read.values.as_slice() else {
@@ -511,7 +522,12 @@ pub(super) fn enum_fold(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Op
 
 pub(super) fn enum_near(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
     let text = solver.arena.string(fault.node);
-    let value = near_choice(fault.ty.choices.as_ref()?, &text)?;
+    let choices = fault.ty.choices.as_ref()?;
+    // What is the same but for its spelling is no guess.
+    if choices.folded(&text).is_some() {
+        return None;
+    }
+    let value = near_choice(choices, &text)?;
     proposed(solver.arena.new_string(value))
 }
 

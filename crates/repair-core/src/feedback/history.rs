@@ -1,7 +1,7 @@
 //! What stands in the conversation's history for a call. No provider may refuse it: one bad call
 //! that stays in a transcript would make every later request fail.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
 use crate::json::{Arena, Kind, MAX_DEPTH, string};
@@ -18,7 +18,7 @@ const NAME: usize = 64;
 /// A rejected call keeps its arguments text where that is a JSON object; any other text is wrapped:
 /// `{"unreadable_arguments": "…"}`. A name that resolves to no tool is spelled with the characters
 /// that providers accept.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryCall {
     /// The provider's id of the call, if it has one.

@@ -224,12 +224,23 @@ impl<'a> Arena<'a> {
 
     /// The key, decoded.
     pub(crate) fn key(&self, id: NodeId) -> Cow<'_, str> {
-        let inner = string::unquoted(self.key_token(id));
+        let inner = self.inner_key(id);
         if self.node(id).has(KEY_ESCAPED) {
             string::decode(inner)
         } else {
             Cow::Borrowed(inner)
         }
+    }
+
+    /// The key without its quotes, as it stands in its text.
+    fn inner_key(&self, id: NodeId) -> &str {
+        let node = self.node(id);
+        let buffer = if node.has(KEY_SIDE) {
+            Buffer::Side
+        } else {
+            Buffer::Source
+        };
+        self.slice(buffer, node.key_start + 1, node.key_end.saturating_sub(1))
     }
 
     /// Whether the key is `key`.
@@ -239,13 +250,14 @@ impl<'a> Arena<'a> {
             return self.key(id) == key;
         }
         let has_length = (node.key_end - node.key_start) as usize == key.len() + 2;
-        has_length && string::unquoted(self.key_token(id)) == key
+        has_length && self.inner_key(id) == key
     }
 
     /// The content of a string, decoded.
     pub(crate) fn string(&self, id: NodeId) -> Cow<'_, str> {
-        let inner = string::unquoted(self.token(id));
-        if self.node(id).has(ESCAPED) {
+        let node = self.node(id);
+        let inner = self.slice(self.buffer(id), node.start + 1, node.end.saturating_sub(1));
+        if node.has(ESCAPED) {
             string::decode(inner)
         } else {
             Cow::Borrowed(inner)
@@ -284,6 +296,26 @@ impl<'a> Arena<'a> {
             len: 0,
             kind,
             flags: SIDE | INSERTED | escaped,
+        })
+    }
+
+    /// A new scalar whose token is the content of the string `string`.
+    pub(crate) fn new_unquoted(&mut self, kind: Kind, string: NodeId) -> NodeId {
+        let node = self.node(string);
+        if node.has(ESCAPED) {
+            let token = self.string(string).into_owned();
+            return self.new_scalar(kind, &token);
+        }
+        self.push(Node {
+            start: node.start + 1,
+            end: node.end.saturating_sub(1),
+            key_start: 0,
+            key_end: 0,
+            next: NONE,
+            first: NONE,
+            len: 0,
+            kind,
+            flags: (node.flags & SIDE) | INSERTED,
         })
     }
 

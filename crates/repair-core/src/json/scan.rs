@@ -11,11 +11,9 @@ fn zero_bytes(word: u64) -> u64 {
 /// Index of the first quote, backslash or control character at or after `from`; the length of
 /// the text if there is none. Eight bytes a step.
 pub(crate) fn string_stop(bytes: &[u8], from: usize) -> usize {
-    let rest = bytes.get(from..).unwrap_or_default();
-    let mut chunks = rest.chunks_exact(8);
     let mut at = from;
-    for chunk in &mut chunks {
-        let word = u64::from_le_bytes(<[u8; 8]>::try_from(chunk).unwrap_or_default());
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*chunk);
         let quote = zero_bytes(word ^ (ONES * u64::from(b'"')));
         let backslash = zero_bytes(word ^ (ONES * u64::from(b'\\')));
         let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
@@ -25,11 +23,9 @@ pub(crate) fn string_stop(bytes: &[u8], from: usize) -> usize {
         }
         at += 8;
     }
-    let tail = chunks
-        .remainder()
-        .iter()
-        .position(|byte| is_string_stop(*byte));
-    tail.map_or(bytes.len(), |offset| at + offset)
+    let tail = bytes.get(at..).unwrap_or_default();
+    let stop = tail.iter().position(|byte| is_string_stop(*byte));
+    at.min(bytes.len()) + stop.unwrap_or(tail.len())
 }
 
 fn is_string_stop(byte: u8) -> bool {

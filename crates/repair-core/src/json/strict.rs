@@ -56,6 +56,14 @@ impl<'a> Arena<'a> {
     }
 }
 
+/// The length of the strict value at the start of a text, with the white space around it.
+pub(crate) fn strict_length(text: &str, max_depth: usize) -> Result<usize, StrictError> {
+    let mut arena = Arena::over(Cow::Borrowed(text));
+    let mut reader = Reader::new(&mut arena, text, 0, Buffer::Source);
+    reader.document(max_depth)?;
+    Ok(reader.at)
+}
+
 /// An open container and its last child.
 struct Open {
     id: NodeId,
@@ -129,6 +137,16 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     fn run(mut self, max_depth: usize) -> Result<NodeId, StrictError> {
         let root = NodeId::try_from(self.arena.nodes.len()).unwrap_or(NONE);
+        self.document(max_depth)?;
+        if self.at == self.bytes.len() {
+            Ok(root)
+        } else {
+            self.fail()
+        }
+    }
+
+    /// Reads one value and the white space around it.
+    fn document(&mut self, max_depth: usize) -> Result<(), StrictError> {
         self.at = scan::skip_space(self.bytes, self.at);
         loop {
             if self.value()? {
@@ -139,13 +157,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             while self.after_value()? {}
             if self.open.is_empty() {
-                break;
+                return Ok(());
             }
-        }
-        if self.at == self.bytes.len() {
-            Ok(root)
-        } else {
-            self.fail()
         }
     }
 
@@ -312,39 +325,17 @@ impl<'r, 'a> Reader<'r, 'a> {
                 }
                 Some(b'\\') => {
                     escaped = true;
-                    self.at = at;
-                    at += self.escape(at)?;
+                    let Some(length) = string::escape_length(self.text, at) else {
+                        self.at = at;
+                        return self.fail();
+                    };
+                    at += length;
                 }
                 _ => {
                     self.at = at;
                     return self.fail();
                 }
             }
-        }
-    }
-
-    /// The length of the escape at `at`; a lone surrogate is not strict.
-    fn escape(&self, at: usize) -> Result<usize, StrictError> {
-        match self.bytes.get(at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
-            Some(b'u') => {
-                let unit = self.text.get(at + 2..).and_then(string::hex4);
-                match unit {
-                    Some(0xD800..=0xDBFF) => {
-                        let low = self
-                            .text
-                            .get(at + 6..)
-                            .and_then(|rest| rest.strip_prefix("\\u"));
-                        match low.and_then(string::hex4) {
-                            Some(0xDC00..=0xDFFF) => Ok(12),
-                            _ => self.fail(),
-                        }
-                    }
-                    None | Some(0xDC00..=0xDFFF) => self.fail(),
-                    Some(_) => Ok(6),
-                }
-            }
-            _ => self.fail(),
         }
     }
 

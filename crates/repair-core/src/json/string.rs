@@ -64,6 +64,35 @@ fn decode_unicode(digits: &str) -> (char, &str) {
     (char::REPLACEMENT_CHARACTER, after)
 }
 
+/// The length of the strict escape at `at`; `None` for anything else, a lone surrogate among it.
+pub(crate) fn escape_length(text: &str, at: usize) -> Option<usize> {
+    let unit = |at: usize| text.get(at..)?.strip_prefix("\\u").and_then(hex4);
+    match text.as_bytes().get(at + 1)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
+        b'u' => match unit(at)? {
+            0xD800..=0xDBFF => matches!(unit(at + 6)?, 0xDC00..=0xDFFF).then_some(12),
+            0xDC00..=0xDFFF => None,
+            _ => Some(6),
+        },
+        _ => None,
+    }
+}
+
+/// Where the strict string content that begins at `from` ends, at its closing quote; `None` if
+/// something in it is not strict.
+pub(crate) fn strict_end(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    loop {
+        at = super::scan::string_stop(bytes, at);
+        match bytes.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at += escape_length(text, at)?,
+            _ => return None,
+        }
+    }
+}
+
 /// The value of four hexadecimal digits at the start of `text`.
 pub(crate) fn hex4(text: &str) -> Option<u32> {
     let digits = text.get(..4)?;

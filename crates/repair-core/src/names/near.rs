@@ -18,6 +18,16 @@ pub(crate) fn damerau(a: &str, b: &str, limit: usize) -> Option<usize> {
         return None;
     }
     let (a, b) = differing_parts(a, b);
+    // What is left begins and ends with different characters: one edit mends one of them, or two
+    // neighbours that are swapped.
+    if limit == 1 && a.is_ascii() && b.is_ascii() {
+        return match (a.as_bytes(), b.as_bytes()) {
+            ([], []) => Some(0),
+            ([] | [_], [] | [_]) => Some(1),
+            ([a, b], [c, d]) if (a, b) == (d, c) => Some(1),
+            _ => None,
+        };
+    }
     let (mut short, mut long) = (a, b);
     let (mut least, mut most) = (a.chars().count(), b.chars().count());
     if least > most {

@@ -148,6 +148,12 @@ impl Index {
         if let Some(tool) = self.exact.get(emitted) {
             return Resolution::Exact(*tool);
         }
+        // The first reading of all, by itself: affixes need not be looked for.
+        if emitted.len() <= affix::LONGEST
+            && let [tool] = self.whole(emitted, tools).as_slice()
+        {
+            return Resolution::fixed(*tool, &rules::FOLD);
+        }
         let rounds = affix::strip(emitted, &self.servers);
         for reading in READINGS {
             for (affixes, names) in rounds.iter().enumerate() {

@@ -17,12 +17,12 @@ use super::tree::{Kinds, Tree, Type, TypeId};
 use crate::json::number;
 
 /// More types than this are left to the judge.
-const MAX_TYPES: usize = 10_000;
+const MAX_TYPES: usize = 50_000;
 /// More combinations of branches than this are left to the judge.
 const MAX_BRANCHES: usize = 64;
 /// More declarations of properties and allowed values than this, over all types, are left to the
 /// judge: unions repeat those of their base in every branch.
-const MAX_DECLARATIONS: usize = 500_000;
+const MAX_DECLARATIONS: usize = 200_000;
 
 /// Keywords that only the judge decides and that feedback names.
 const LIMITS: &[&str] = &[

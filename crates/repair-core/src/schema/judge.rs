@@ -4,13 +4,14 @@
 //! in nested unions.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, JsonNumber, Node, NodeIdentity, Object};
 use serde_json::{Number, Value};
 
 use crate::json::arena::DROPPED;
-use crate::json::{Arena, Kind, NodeId, equal, node_to_value, number, to_number};
+use crate::json::{Arena, Kind, NONE, NodeId, equal, node_to_value, number, to_number};
 
 /// A compiled validator.
 #[derive(Clone, Debug)]
@@ -47,6 +48,50 @@ pub(crate) struct ArenaJson;
 pub(crate) struct View<'a> {
     arena: &'a Arena<'a>,
     id: NodeId,
+}
+
+impl<'a> View<'a> {
+    fn children(self) -> Children<'a> {
+        Children {
+            arena: self.arena,
+            next: self.arena.node(self.id).first,
+        }
+    }
+}
+
+/// The children of a container.
+pub(crate) struct Children<'a> {
+    arena: &'a Arena<'a>,
+    next: NodeId,
+}
+
+impl<'a> Iterator for Children<'a> {
+    type Item = View<'a>;
+
+    fn next(&mut self) -> Option<View<'a>> {
+        let arena = self.arena;
+        while self.next != NONE {
+            let id = self.next;
+            let node = arena.node(id);
+            self.next = node.next;
+            if !node.has(DROPPED) {
+                return Some(View { arena, id });
+            }
+        }
+        None
+    }
+}
+
+/// The members of an object.
+pub(crate) struct Members<'a>(Children<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, View<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let member = self.0.next()?;
+        Some((member.arena.key(member.id), member))
+    }
 }
 
 impl Json for ArenaJson {
@@ -139,7 +184,7 @@ impl<'a> Node<'a, ArenaJson> for View<'a> {
 impl<'a> Object<'a, ArenaJson> for View<'a> {
     type Node = Self;
     type MemberName = Cow<'a, str>;
-    type MembersIter = Box<dyn Iterator<Item = (Cow<'a, str>, Self)> + 'a>;
+    type MembersIter = Members<'a>;
 
     /// Members of one key count once.
     fn len(&self) -> usize {
@@ -157,31 +202,25 @@ impl<'a> Object<'a, ArenaJson> for View<'a> {
             .map(|id| Self { id, ..*self })
     }
 
-    fn members(&self) -> Self::MembersIter {
-        let arena = self.arena;
-        Box::new(
-            arena
-                .children(self.id)
-                .map(move |id| (arena.key(id), Self { arena, id })),
-        )
+    fn members(&self) -> Members<'a> {
+        Members(self.children())
     }
 }
 
 impl<'a> Array<'a, ArenaJson> for View<'a> {
     type Node = Self;
-    type ElementsIter = Box<dyn Iterator<Item = Self> + 'a>;
+    type ElementsIter = Children<'a>;
 
     fn len(&self) -> usize {
         self.arena.node(self.id).len as usize
     }
 
-    fn elements(&self) -> Self::ElementsIter {
-        let arena = self.arena;
-        Box::new(arena.children(self.id).map(move |id| Self { arena, id }))
+    fn elements(&self) -> Children<'a> {
+        self.children()
     }
 
     fn is_unique(&self) -> bool {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         self.arena
             .children(self.id)
             .all(|id| seen.insert(equal::canonical(self.arena, id)))

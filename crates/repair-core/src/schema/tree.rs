@@ -163,7 +163,14 @@ impl Members {
 
     /// The declared property of that name, and its position.
     pub(crate) fn position(&self, name: &str) -> Option<(usize, &Property)> {
-        let at = *self.index.get(name)? as usize;
+        /// Up to so many names are sooner compared than hashed.
+        const FEW: usize = 16;
+        let at = if self.properties.len() <= FEW {
+            let names = self.properties.iter().map(|property| &*property.name);
+            names.into_iter().position(|known| known == name)?
+        } else {
+            *self.index.get(name)? as usize
+        };
         self.properties.get(at).map(|property| (at, property))
     }
 }

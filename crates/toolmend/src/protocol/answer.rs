@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::raw::{self, Written};
 use super::request::Request;
 use super::tools::{Toolkit, parse_cached};
-use super::{Defaults, inline, inline_value};
+use super::{Defaults, inline, inline_value, is_zero, shorten};
 
 /// What came of a line or of one of its calls; later ones are worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -28,6 +28,9 @@ pub(super) struct Reply {
     calls: Vec<RunnableCall>,
     content: String,
     fixes: Vec<Fix>,
+    /// How many more there are than listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_fixes: usize,
     reason: Option<String>,
     feedback: Option<String>,
     candidates: Vec<Candidate>,
@@ -95,6 +98,7 @@ fn reply(
         calls: Vec::new(),
         content: written.content,
         fixes: Vec::new(),
+        more_fixes: 0,
         reason: None,
         feedback: None,
         candidates: Vec::new(),
@@ -121,6 +125,7 @@ fn add(reply: &mut Reply, verdict: &Verdict<'_>) -> Result<(), String> {
         Verdict::Valid(_) => Outcome::Unchanged,
         Verdict::Repaired(repaired) => {
             reply.fixes.extend(repaired.fixes().iter().cloned());
+            reply.more_fixes += shorten(&mut reply.fixes);
             add_lines(&mut reply.feedback, &repaired.note());
             Outcome::Repaired
         }
@@ -133,7 +138,10 @@ fn add(reply: &mut Reply, verdict: &Verdict<'_>) -> Result<(), String> {
             );
             add_lines(&mut reply.feedback, &rejected.feedback());
             let candidates = rejected.candidates().iter().cloned();
-            reply.candidates.extend(candidates);
+            reply.candidates.extend(candidates.map(|mut candidate| {
+                shorten(&mut candidate.fixes);
+                candidate
+            }));
             Outcome::Rejected
         }
     };

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::members::Members;
 use super::raw::HALF_PAIR;
-use super::{Answer, inline, inline_value};
+use super::{Answer, inline, inline_value, is_zero, shorten};
 
 #[derive(Serialize)]
 struct Reply {
@@ -17,6 +17,8 @@ struct Reply {
     text: String,
     truncated: bool,
     fixes: Vec<Fix>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more_fixes: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -58,6 +60,7 @@ fn reply(members: &Members<'_>) -> Result<Reply, String> {
         value,
         text: repaired.text,
         truncated: repaired.truncated,
+        more_fixes: shorten(&mut repaired.fixes),
         fixes: repaired.fixes,
         problem: repaired.problem,
     })

@@ -12,7 +12,7 @@ mod tools;
 pub use bare::answer_json;
 pub use tools::{Toolkit, ToolsError};
 
-use repair_core::Policy;
+use repair_core::{Fix, Policy};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -92,6 +92,23 @@ pub fn answer_repair(line: &str, defaults: &Defaults) -> Answer {
 pub fn refuse(beginning: &str, error: &str) -> Answer {
     let (members, _) = Members::read(beginning);
     Answer::error(members.get("id"), error)
+}
+
+/// Most fixes that an answer lists. A text of nothing but commas has as many fixes as bytes, each
+/// hundred times as long.
+const MOST_FIXES: usize = 1000;
+
+/// Leaves out the fixes beyond [`MOST_FIXES`]; returns how many those are.
+fn shorten(fixes: &mut Vec<Fix>) -> usize {
+    let more = fixes.len().saturating_sub(MOST_FIXES);
+    fixes.truncate(MOST_FIXES);
+    more
+}
+
+/// Whether a count needs no mention.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A strict JSON text as a value in a line: line breaks between tokens become spaces.

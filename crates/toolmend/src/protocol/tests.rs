@@ -43,7 +43,8 @@ fn an_answer_is_one_line() {
 #[test]
 fn depth_and_many_keys_are_no_danger() {
     let deep = "[".repeat(300_000) + &"]".repeat(300_000);
-    let keys: String = (0..100_000).map(|at| format!("\"k{at}\": 0, ")).collect();
+    let keys: Vec<String> = (0..100_000).map(|at| format!("\"k{at}\": 0, ")).collect();
+    let keys = keys.concat();
     let line = format!(
         "{{{keys}\"x\": {deep}, \"id\": 1, \"mode\": \"native\", \"tools\": [{{\"name\": \"t\"}}], \
          \"raw\": {{\"name\": \"t\", \"arguments\": {{\"a\": {deep}}}}}}}"
@@ -51,4 +52,25 @@ fn depth_and_many_keys_are_no_danger() {
     let answer = answer_repair(&line, &Defaults::default());
     let start = r#"{"id":1,"outcome":"rejected","calls":[]"#;
     assert!(answer.line.starts_with(start), "{}", &answer.line[..200]);
+}
+
+#[test]
+fn an_answer_is_not_a_hundred_times_as_long_as_its_line() {
+    let commas = ",".repeat(20_000);
+    for answer in [
+        answer_json(&format!("{{\"id\": 1, \"input\": \"[1{commas}2]\"}}")),
+        answer_repair(
+            &format!(
+                "{{\"id\": 1, \"mode\": \"native\", \"tools\": [{{\"name\": \"t\"}}], \
+                 \"raw\": {{\"name\": \"t\", \"arguments\": \"{{'a': [1{commas}2]}}\"}}}}"
+            ),
+            &Defaults::default(),
+        ),
+    ] {
+        let line: serde_json::Value = serde_json::from_str(&answer.line).unwrap();
+        let listed = line["fixes"].as_array().unwrap().len();
+        let more = usize::try_from(line["more_fixes"].as_u64().unwrap()).unwrap();
+        assert_eq!(listed, 1000);
+        assert!(listed + more > 19_000, "{more}");
+    }
 }

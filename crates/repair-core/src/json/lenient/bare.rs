@@ -12,14 +12,18 @@ impl Reader<'_, '_> {
         let start = self.at;
         let (end, lost_quote) = self.token_end(start);
         let token = self.text.get(start..end).unwrap_or_default().trim_end();
-        let is_cut = end >= self.text.len() && !self.stack.is_empty();
+        let is_cut =
+            end >= self.text.len() && (!self.stack.is_empty() || token::is_broken_off(token));
         self.at = if lost_quote {
             end + 1
         } else {
             start + token.len()
         };
-        if lost_quote {
+        if lost_quote && !token.contains('(') {
             return self.write_words(token, start..self.at, &rules::MISSING_QUOTE);
+        }
+        if lost_quote {
+            return self.fail();
         }
         if is_cut {
             return self.cut_token(token, start);
@@ -59,6 +63,7 @@ impl Reader<'_, '_> {
                 self.skip_ellipsis();
             }
             Meaning::Ellipsis => self.fail(),
+            // `ObjectId("1")` is a value of another language.
             Meaning::Words
                 if self.stack.is_empty() || token.starts_with('\\') || token.contains('"') =>
             {
@@ -105,10 +110,23 @@ impl Reader<'_, '_> {
         let (in_object, in_array) = (has(true), has(false));
         let is_member = self.stack.last().is_some_and(|frame| frame.is_object);
         let mut before_is_space = false;
+        let mut has_quote = false;
+        // Braces that the words themselves hold.
+        let mut depth = 0_usize;
         for (offset, next) in self.rest(start).char_indices() {
             let at = start + offset;
             let ends = match next {
                 '\n' | '\r' => true,
+                ',' if self.stack.is_empty() => self.rest(at + 1).trim_start().is_empty(),
+                '{' if self.item_lacks_brace() && self.is_whole(start, at) => true,
+                '{' => {
+                    depth += 1;
+                    false
+                }
+                '}' if depth > 0 => {
+                    depth -= 1;
+                    false
+                }
                 ',' | '，' | ';' if is_member => self.member_follows(at + next.len_utf8()),
                 ',' | '，' | ']' | '］' => in_array,
                 '}' | '｝' => in_object,
@@ -117,12 +135,14 @@ impl Reader<'_, '_> {
                     .iter()
                     .any(|comment| self.rest(at).starts_with(comment)),
                 '`' => self.rest(at).starts_with("```"),
+                '/' if self.rest(at).starts_with("/*") => self.is_whole(start, at),
                 '"' if before_is_space && self.comma_is_missing(start, at) => true,
-                '"' if at > start => {
+                '"' if at > start && !has_quote => {
                     let end = self.ends.judge(at + 1, &self.stack);
                     if matches!(end, End::Certain | End::Member | End::Item) {
                         return (at, true);
                     }
+                    has_quote = true;
                     false
                 }
                 _ => false,
@@ -139,7 +159,9 @@ impl Reader<'_, '_> {
     fn member_follows(&self, after: usize) -> bool {
         let rest = self.rest(after).trim_start();
         rest.is_empty()
-            || rest.starts_with(['}', '｝', ',', '/', '#'])
+            || rest.starts_with(['}', '｝', ',', '/', '#', '…'])
+            || rest.starts_with("...")
+            || (rest.starts_with('{') && self.item_lacks_brace())
             || key::any(rest).is_some()
             || is_broken_off_key(rest)
     }
@@ -148,15 +170,25 @@ impl Reader<'_, '_> {
     /// literal or number.
     fn comma_is_missing(&self, start: usize, at: usize) -> bool {
         let token = self.text.get(start..at).unwrap_or_default();
-        let is_member = self.stack.last().is_some_and(|frame| frame.is_object);
-        token.len() <= MAX_TOKEN
-            && !matches!(
-                token::meaning(token.trim_end()),
-                Meaning::Words | Meaning::Ellipsis
-            )
-            && (!is_member || key::quoted(self.rest(at)).is_some())
+        let Some(frame) = self.stack.last() else {
+            return false;
+        };
+        if !frame.is_object {
+            return self.is_whole(start, at);
+        }
+        let is_word = token.trim_end().chars().all(char::is_alphanumeric);
+        key::quoted(self.rest(at)).is_some_and(|key| {
+            let is_new = !frame.keys.contains(key.name);
+            is_new && ((is_word && token.len() <= MAX_TOKEN) || self.is_whole(start, at))
+        })
+    }
+
+    /// Whether the token between `start` and `at` is a whole literal, number or ellipsis.
+    fn is_whole(&self, start: usize, at: usize) -> bool {
+        let token = self.text.get(start..at).unwrap_or_default().trim_end();
+        token.len() <= MAX_TOKEN && token::meaning(token) != Meaning::Words
     }
 }
 
-/// Longest literal or number behind which a missing comma is looked for, in bytes.
+/// Longest token behind which a missing comma or a comment is looked for, in bytes.
 const MAX_TOKEN: usize = 64;

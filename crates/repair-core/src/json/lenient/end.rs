@@ -22,8 +22,10 @@ pub(super) enum End {
     Member,
     /// An item of an array follows, or a key where any is welcome.
     Item,
-    /// Only an end if the text holds no certain one further on.
+    /// Something follows that the text may mean as content: an end only without raw quotes before.
     Faint,
+    /// The closers of the whole value and then no JSON: an end if no certain one follows.
+    Last,
     /// Not an end.
     Content,
 }
@@ -32,8 +34,8 @@ impl End {
     /// This, but nothing surer than `limit`.
     fn at_most(self, limit: Self) -> Self {
         match self {
-            Self::Certain | Self::Item => limit,
-            other => other,
+            Self::Content | Self::Faint | Self::Last => self,
+            _ => limit,
         }
     }
 }
@@ -118,25 +120,50 @@ impl<'t> Ends<'t> {
             return End::Certain;
         }
         let Some((frame, _)) = stack.split_last() else {
-            return End::Faint;
+            return match self.char_at(at) {
+                Some('+') => self.before_plus(at, at),
+                _ => self.before_rest(after),
+            };
         };
         match self.char_at(at) {
             Some(',' | '，' | ';') => self.after_comma(at, stack),
+            Some(')') if frame.group.is_none() => End::Content,
             Some('}' | ']' | '｝' | '］' | ')') => self.closers(at, stack),
-            Some('"' | '\'' | '“') if at > after => self.without_comma(at, frame),
+            Some('"' | '\'' | '“') => self.without_comma(after, at, frame),
             Some('+') => self.before_plus(after, at),
+            Some('/') if self.rest(at).starts_with("/*") => self.before_comment(at, stack),
             Some('/' | '#') if at > after => self.before_comment(at, stack),
+            Some(next) if at > after => self.before_bare(after, at, next, frame),
             _ => End::Content,
         }
+    }
+
+    /// A string that is the whole value ends with the text, if that ends like a string.
+    fn before_rest(&self, after: usize) -> End {
+        let quote = self
+            .text
+            .get(..after)
+            .and_then(|text| text.chars().next_back());
+        let ends_alike = quote.is_some_and(|quote| {
+            self.text
+                .get(after..self.tail)
+                .is_some_and(|rest| rest.ends_with(quote))
+        });
+        if ends_alike { End::Content } else { End::Faint }
     }
 
     /// The string goes on in another literal.
     fn before_plus(&self, after: usize, plus: usize) -> End {
         let next = self.space(plus + 1);
         let has_space = plus > after || next > plus + 1;
-        match self.char_at(next) {
-            Some('"' | '\'') if has_space => End::Member,
-            _ => End::Content,
+        let mut literal = self.rest(next).chars();
+        let opens = matches!(literal.next(), Some('"' | '\''));
+        // Behind a closing quote the code goes on.
+        let closes = matches!(literal.next(), Some(',' | ')' | ']' | '}' | ';'));
+        if opens && has_space && !closes {
+            End::Member
+        } else {
+            End::Content
         }
     }
 
@@ -155,14 +182,38 @@ impl<'t> Ends<'t> {
         end.at_most(End::Member)
     }
 
-    /// A key or an item directly after the value.
-    fn without_comma(&self, at: usize, frame: &Frame<'t>) -> End {
-        if !frame.is_object {
-            return End::Item;
+    /// A quoted key or item without a comma before it.
+    fn without_comma(&self, after: usize, at: usize, frame: &Frame<'t>) -> End {
+        let end = match key::quoted(self.rest(at)) {
+            Some(key) if frame.is_object => self.before_key(at, key, frame),
+            _ if !frame.is_object => End::Item,
+            _ => End::Content,
+        };
+        match end {
+            // Two quotes side by side are an empty literal, if not before a known key.
+            End::Certain => End::Certain,
+            _ if at == after => End::Content,
+            other => other,
         }
-        match key::quoted(self.rest(at)) {
-            Some(key) => self.before_key(at, key, frame),
-            None => End::Content,
+    }
+
+    /// A bare key on a line of its own, or a number or container as the next item.
+    fn before_bare(&self, after: usize, at: usize, next: char, frame: &Frame<'t>) -> End {
+        let rest = self.rest(at);
+        if !frame.is_object {
+            return if starts_value(next, rest) {
+                End::Item
+            } else {
+                End::Content
+            };
+        }
+        let is_on_new_line = self
+            .text
+            .get(after..at)
+            .is_some_and(|space| space.contains('\n'));
+        match key::bare(rest) {
+            Some(key) if is_on_new_line => self.before_key(at, key, frame),
+            _ => End::Content,
         }
     }
 
@@ -212,7 +263,12 @@ impl<'t> Ends<'t> {
     /// Whether a key can only be the next member of `frame`.
     fn before_key(&self, at: usize, key: Key<'t>, frame: &Frame<'t>) -> End {
         let colon = at + key.colon;
-        let value = self.space(colon + self.char_at(colon).map_or(1, char::len_utf8));
+        let separator = if self.rest(colon).starts_with("=>") {
+            2
+        } else {
+            self.char_at(colon).map_or(1, char::len_utf8)
+        };
+        let value = self.space(colon + separator);
         let next = self.char_at(value).filter(|_| value < self.tail);
         let has_value = next.is_none_or(|next| starts_value(next, self.rest(value)));
         let is_new = !frame.keys.contains(key.name);
@@ -221,14 +277,15 @@ impl<'t> Ends<'t> {
         if is_new && is_like_others && is_known && self.may_begin(next, frame.place, key.name) {
             return End::Certain;
         }
-        let is_item = is_new && key.is_quoted && self.takes_any_key(frame);
+        let is_item = is_new && is_like_others && self.takes_any_key(frame);
         match (has_value, key.is_quoted) {
             (true, _) if is_item => End::Item,
             (true, true) => End::Member,
             // Named arguments of code look like this, members beside quoted keys do not.
-            (true, false) if !is_like_others && self.rest(colon).starts_with('=') => End::Content,
-            (true, false) => End::Faint,
-            (false, _) => End::Content,
+            (_, false) if !is_like_others && self.rest(colon).starts_with('=') => End::Content,
+            (false, false) if !is_like_others => End::Content,
+            (_, false) => End::Faint,
+            (false, true) => End::Content,
         }
     }
 
@@ -240,6 +297,13 @@ impl<'t> Ends<'t> {
             Some('{' | '[') => kinds.meets(Kinds::CONTAINERS),
             _ => true,
         }
+    }
+
+    /// Whether the schema says nothing about the keys of the innermost object.
+    pub(super) fn knows_no_keys(&self, stack: &[Frame<'t>]) -> bool {
+        stack
+            .last()
+            .is_some_and(|frame| frame.is_object && self.takes_any_key(frame))
     }
 
     fn takes_any_key(&self, frame: &Frame<'t>) -> bool {
@@ -273,18 +337,32 @@ impl<'t> Ends<'t> {
         }
         let end = match (open.split_last(), self.char_at(at)) {
             (Some(_), Some(',')) => self.after_comma(at, open),
-            (Some((frame, _)), Some('"')) if frame.is_object || self.space(last) > last => {
-                self.without_comma(at, frame)
-            }
-            // Another document follows.
-            (None, Some('{' | '[')) => End::Member,
-            (None, _) => End::Faint,
+            (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),
+            (None, _) => self.after_root(at, stack),
             _ => End::Content,
         };
-        if fits || end == End::Content {
-            end
+        if fits { end } else { end.at_most(End::Faint) }
+    }
+
+    /// Behind the closers of the whole value: another document, a member behind a closer too many,
+    /// or no JSON.
+    fn after_root(&self, at: usize, stack: &[Frame<'t>]) -> End {
+        let next = if self.rest(at).starts_with(',') {
+            self.space(at + 1)
         } else {
+            at
+        };
+        let rest = self.rest(next);
+        let is_object = stack.first().is_some_and(|root| root.is_object);
+        let is_member = next > at && is_object && key::quoted(rest).is_some();
+        let inside = rest.strip_prefix(['{', '[']).map(|_| self.space(next + 1));
+        let is_document = inside.is_some_and(|inside| {
+            matches!(self.char_at(inside), Some('"' | '\'' | '{' | '}' | ']'))
+        });
+        if is_member || is_document {
             End::Faint
+        } else {
+            End::Last
         }
     }
 
@@ -366,7 +444,9 @@ impl<'t> Ends<'t> {
     pub(super) fn opens_known_key(&self, at: usize, frame: &Frame<'t>) -> bool {
         frame.is_object
             && key::quoted(self.rest(at)).is_some_and(|key| {
-                matches!(self.before_key(at, key, frame), End::Certain | End::Item)
+                let is_new = !frame.keys.contains(key.name);
+                (is_new && self.takes_any_key(frame))
+                    || self.before_key(at, key, frame) == End::Certain
             })
     }
 }

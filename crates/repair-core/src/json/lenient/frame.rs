@@ -7,6 +7,7 @@ use super::end::Ends;
 use super::output::Output;
 use super::reader::Reader;
 use super::{Cut, Lenient, Problem, rules};
+use crate::json::strict::{StrictError, strict_length};
 use crate::json::{Arena, Kind, MAX_DEPTH, equal, string};
 use crate::rule::Rule;
 use crate::schema::{Place, Tree};
@@ -18,10 +19,15 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     let mut at = 0;
     let tail = Tail::new(text);
     let mut ends = Ends::new(text, tree, tail.start);
+    let mut strict = Strict {
+        text,
+        tail: tail.start,
+        steps: 0,
+    };
     while let Some(start) = next_value(text, at, tree, place, lenient.values.is_empty()) {
         if let Some(rule) = skipped(text, at, start) {
-            if rule.id == rules::PROSE.id && begins_inside(text.get(at..start).unwrap_or_default())
-            {
+            let before = text.get(at..start).unwrap_or_default();
+            if rule.id == rules::PROSE.id && begins_inside(before) {
                 lenient.cut = Some(Cut::Beginning);
             }
             out.fix(rule, at..start, "");
@@ -30,6 +36,12 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
             out.push("\n");
         }
         let value_start = out.len();
+        if let Some(end) = strict.end_of_value(start, max_depth) {
+            out.push(text.get(start..end).unwrap_or_default());
+            lenient.values.push(value_start..out.len());
+            at = surplus_closers(text, end, &mut out);
+            continue;
+        }
         let mut reader = Reader::new(text, start, tree, place, max_depth, out, &mut ends);
         reader.value();
         lenient.cut = lenient.cut.or(reader.cut);
@@ -53,7 +65,13 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     } else if lenient.cut.is_none()
         && let Some(rule) = skipped(text, at, text.len())
     {
-        if ends_inside(text.get(at..).unwrap_or_default()) {
+        let is_scalar = !lenient
+            .values
+            .last()
+            .and_then(|value| out.text.get(value.clone()))
+            .is_some_and(|value| value.starts_with(['{', '[', '"']));
+        let is_torn = is_scalar && rule.id == rules::PROSE.id;
+        if is_torn || ends_inside(text.get(at..).unwrap_or_default()) {
             lenient.problem = lenient.problem.or(Some(Problem::Unreadable(at)));
         }
         out.fix(rule, at..text.len(), "");
@@ -61,6 +79,36 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     lenient.text = out.text;
     lenient.fixes = out.fixes;
     lenient
+}
+
+/// Looks for values that are strict JSON: in them nothing is broken, whatever stands around.
+struct Strict<'t> {
+    text: &'t str,
+    tail: usize,
+    /// Bytes read so far. A text with more than a few of such values is left to the lenient reader.
+    steps: usize,
+}
+
+impl Strict<'_> {
+    /// Where the strict container at `start` ends, if what follows is no part of it.
+    fn end_of_value(&mut self, start: usize, max_depth: usize) -> Option<usize> {
+        let body = self.text.get(start..self.tail)?;
+        if !body.starts_with(['{', '[']) || self.steps > 4 * self.text.len() {
+            return None;
+        }
+        let length = match strict_length(body, max_depth) {
+            Ok(length) => length,
+            Err(StrictError::Syntax(at) | StrictError::TooDeep(at)) => {
+                self.steps += at;
+                return None;
+            }
+        };
+        self.steps += length;
+        let value = body.get(..length)?.trim_end();
+        let rest = body.get(value.len()..)?.trim_start();
+        let is_over = rest.starts_with(['{', '[', '<', '`']) || !rest.contains('"');
+        is_over.then_some(start + value.len())
+    }
 }
 
 /// The text with one level of escaping undone, if the whole of it is JSON in escaped form.
@@ -132,15 +180,13 @@ fn next_value(text: &str, at: usize, tree: &Tree, place: Place, first: bool) -> 
     let start = skip_frame(text, at);
     let rest = text.get(start..)?;
     let next = rest.chars().next()?;
-    if first {
-        let is_scalar = matches!(next, '"' | '\'' | '-' | '0'..='9' | '“' | '`')
-            || [
-                "true", "false", "null", "True", "False", "None", "NaN", "Infinity",
-            ]
-            .contains(&rest.trim_end());
-        if is_scalar || super::key::starts_member(rest, tree, place) {
-            return Some(start);
-        }
+    if first && (starts_scalar(rest, next) || super::key::starts_member(rest, tree, place)) {
+        return Some(start);
+    }
+    // An array of anything, where only a comma stands before it.
+    let after_comma = rest.strip_prefix(',').map_or(rest, str::trim_start);
+    if !first && after_comma.starts_with('[') {
+        return Some(text.len() - after_comma.len());
     }
     if is_opener(rest) || (first && matches!(next, '{' | '[' | '｛' | '［')) && could_open(rest) {
         return Some(start);
@@ -151,6 +197,32 @@ fn next_value(text: &str, at: usize, tree: &Tree, place: Place, first: bool) -> 
         .map(|(offset, _)| tail + offset)
         .find(|found| text.get(*found..).is_some_and(is_opener))
 }
+
+/// Whether a text that is or begins with a scalar starts here.
+fn starts_scalar(rest: &str, next: char) -> bool {
+    let is_number = match next {
+        '-' | '+' | '.' => rest
+            .get(1..)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')),
+        _ => next.is_ascii_digit(),
+    };
+    let whole = rest
+        .get(..rest.len().min(MAX_WORD))
+        .unwrap_or_default()
+        .trim_end();
+    let is_tuple = next == '('
+        && rest.trim_end().ends_with(')')
+        && rest
+            .trim_start_matches('(')
+            .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '{' | '['));
+    is_number
+        || is_tuple
+        || !super::key::closers_of(next).is_empty()
+        || (rest.len() <= MAX_WORD && super::token::is_literal(whole))
+}
+
+/// Longest literal that is a whole text, with white space around it, in bytes.
+const MAX_WORD: usize = 32;
 
 /// Whether a bracket in the middle of a text opens JSON, not a remark or a placeholder.
 fn is_opener(rest: &str) -> bool {
@@ -165,7 +237,8 @@ fn is_opener(rest: &str) -> bool {
         return false;
     };
     if is_object {
-        let is_quote = matches!(next, '"' | '\'' | '“' | '‘' | '`' | '}' | '\\');
+        let is_quote =
+            matches!(next, '"' | '\'' | '“' | '‘' | '`' | '}' | '\\') && !inside.starts_with("```");
         is_quote
             || matches!(inside.get(..2), Some("//" | "/*"))
             || super::key::bare(inside).is_some()
@@ -180,10 +253,11 @@ fn could_open(rest: &str) -> bool {
     let mut chars = rest.chars();
     chars.next();
     let inside = chars.as_str().trim_start();
-    rest.starts_with(['[', '［'])
+    (rest.starts_with(['[', '［']) && !inside.starts_with("```"))
         || inside.is_empty()
         || is_opener(rest)
-        || inside.starts_with(['{', ',', '#'])
+        || inside.starts_with(['{', ',', '#', '…'])
+        || inside.starts_with("...")
 }
 
 /// The rule for what was skipped between `from` and `to`; `None` for white space alone.
@@ -198,6 +272,8 @@ fn skipped(text: &str, from: usize, to: usize) -> Option<&'static Rule> {
     let is_frame = skip_frame(text, from) >= to || Tail::new(skipped).start == 0;
     Some(if is_frame {
         &rules::FRAME
+    } else if from > 0 && skipped.trim() == "," {
+        &rules::SURPLUS_COMMA
     } else {
         &rules::PROSE
     })
@@ -268,7 +344,7 @@ const MAX_LANGUAGE: usize = 40;
 
 /// The length of a fence with its language, and of its line where nothing else stands there.
 fn fence_length(rest: &str) -> usize {
-    let mark = "```".len();
+    let mark = rest.bytes().take_while(|byte| *byte == b'`').count();
     let word = rest
         .bytes()
         .skip(mark)
@@ -304,7 +380,9 @@ impl Tail {
         loop {
             let trimmed =
                 rest.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '\0' | ';'));
-            let shorter = trimmed.strip_suffix("```").or_else(|| {
+            let fence = trimmed.strip_suffix("```");
+            let fence = fence.map(|rest| rest.trim_end_matches('`'));
+            let shorter = fence.or_else(|| {
                 let open = trimmed.ends_with('>').then(|| {
                     let from = trimmed.len().saturating_sub(MAX_TAG);
                     trimmed

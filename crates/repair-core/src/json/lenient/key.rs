@@ -1,9 +1,11 @@
 //! Keys: quoted in any way, or bare.
 
+use std::collections::HashSet;
+
 use crate::schema::{Place, Tree};
 
 /// Longest key that look-ahead recognises, in bytes.
-const MAX_KEY: usize = 64;
+const MAX_KEY: usize = 256;
 
 /// A key found at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub(super) fn closers_of(quote: char) -> &'static [char] {
     match quote {
         '"' => &['"'],
         '\'' => &['\''],
-        '`' => &['`'],
+        '`' | '´' => &['`', '´', '\''],
         '“' | '”' | '„' => &['”', '“', '"'],
         '‘' | '’' => &['’', '‘', '\''],
         '＂' => &['＂'],
@@ -32,8 +34,47 @@ pub(super) fn closers_of(quote: char) -> &'static [char] {
     }
 }
 
+/// The keys of one object. A few are sooner compared than hashed.
+#[derive(Debug, Default)]
+pub(super) struct Seen<'t> {
+    few: Vec<&'t str>,
+    more: HashSet<&'t str>,
+}
+
+/// How many keys are compared one by one.
+const FEW: usize = 16;
+
+impl<'t> Seen<'t> {
+    pub(super) fn insert(&mut self, key: &'t str) {
+        if self.few.len() < FEW {
+            self.few.push(key);
+        } else {
+            self.more.insert(key);
+        }
+    }
+
+    pub(super) fn contains(&self, key: &str) -> bool {
+        self.few.contains(&key) || self.more.contains(key)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.few.is_empty()
+    }
+}
+
 /// The first closing quote that no backslash escapes, and where it stands.
 pub(super) fn closing_quote(inside: &str, closers: &[char]) -> Option<(usize, char)> {
+    if let [closer] = closers
+        && closer.is_ascii()
+    {
+        let mut escaped = false;
+        let at = inside.bytes().position(|byte| {
+            let is_end = !escaped && char::from(byte) == *closer;
+            escaped = !escaped && byte == b'\\';
+            is_end
+        })?;
+        return Some((at, *closer));
+    }
     let mut escaped = false;
     inside.char_indices().find(|(_, c)| {
         let is_end = !escaped && closers.contains(c);
@@ -52,7 +93,7 @@ pub(super) fn quoted(text: &str) -> Option<Key<'_>> {
     let inside = text.get(quote.len_utf8()..)?;
     let (end, closer) = closing_quote(window(inside), closers)?;
     let name = inside.get(..end)?;
-    if name.contains(['\n', '{', '}']) {
+    if name.contains('\n') {
         return None;
     }
     let length = quote.len_utf8() + end + closer.len_utf8();
@@ -78,11 +119,11 @@ pub(super) fn bare(text: &str) -> Option<Key<'_>> {
         .filter(|c| matches!(c, '"' | '\'' | '”' | '’'));
     let length = end + quote.map_or(0, char::len_utf8);
     let colon = colon_after(text, length)?;
-    // `https://` is no key.
-    let is_address = text
+    // Neither is `https://` a key nor the `std::` of a path.
+    let is_other = text
         .get(colon..)
-        .is_some_and(|rest| rest.starts_with("://"));
-    (!is_address).then_some(Key {
+        .is_some_and(|rest| rest.starts_with("://") || rest.starts_with("::"));
+    (!is_other).then_some(Key {
         name,
         length,
         colon,
@@ -94,6 +135,23 @@ pub(super) fn bare(text: &str) -> Option<Key<'_>> {
 /// Any key and its colon.
 pub(super) fn any(text: &str) -> Option<Key<'_>> {
     quoted(text).or_else(|| bare(text))
+}
+
+/// A key without its closing quote, and its colon, before the quote of a string.
+pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
+    let quote = text.chars().next().filter(|c| !closers_of(*c).is_empty())?;
+    let key = bare(text.get(quote.len_utf8()..)?)?;
+    let colon = quote.len_utf8() + key.colon;
+    let value = text
+        .get(colon + 1..)?
+        .trim_start_matches([' ', '\n', '\r', '\t']);
+    (!key.is_quoted && value.starts_with(quote)).then_some(Key {
+        name: key.name,
+        length: quote.len_utf8() + key.length,
+        colon,
+        is_quoted: true,
+        quote: None,
+    })
 }
 
 fn window(text: &str) -> &str {
@@ -135,6 +193,6 @@ mod tests {
         assert_eq!(name("https://x"), None);
         assert_eq!(name("\"a\", 1"), None);
         assert_eq!(name(""), None);
-        assert_eq!(name(&"x".repeat(200)), None);
+        assert_eq!(name(&"x".repeat(300)), None);
     }
 }

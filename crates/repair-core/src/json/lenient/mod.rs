@@ -102,3 +102,57 @@ fn read_plain(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenien
     frame::merge_copies(&mut lenient);
     lenient
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::MAX_DEPTH;
+
+    /// The parts of a text that no range covers.
+    fn outside(text: &str, mut ranges: Vec<Range<usize>>) -> String {
+        ranges.sort_by_key(|range| range.start);
+        let mut out = String::new();
+        let mut at = 0;
+        for range in ranges {
+            out.push_str(text.get(at..range.start).unwrap_or_default());
+            at = at.max(range.end);
+        }
+        out + &text[at..]
+    }
+
+    #[test]
+    fn every_byte_outside_a_fix_is_kept() {
+        let tree = Tree::any_object();
+        let mut checked = 0;
+        let files = [
+            include_str!("../../../../../tests/cases/json/own.jsonl"),
+            include_str!("../../../../../tests/cases/json/onefix.jsonl"),
+            include_str!("../../../../../tests/cases/json/reader.jsonl"),
+        ];
+        for line in files.iter().flat_map(|file| file.lines()) {
+            let row: serde_json::Value = match serde_json::from_str(line) {
+                Ok(row) => row,
+                Err(error) => {
+                    assert!(error.to_string().contains("out of range"), "{line}");
+                    continue;
+                }
+            };
+            let input = row["input"].as_str().unwrap_or_default();
+            let read = read(input, &tree, None, MAX_DEPTH);
+            if read.cut.is_some() || read.problem.is_some() || read.values.len() != 1 {
+                continue;
+            }
+            checked += 1;
+            let before = read.fixes.iter().map(|fix| fix.before.clone()).collect();
+            let after = read.fixes.iter().map(|fix| fix.after.clone()).collect();
+            assert_eq!(
+                outside(input, before),
+                outside(&read.text, after),
+                "{input}\n{}\n{:?}",
+                read.text,
+                read.fixes
+            );
+        }
+        assert!(checked > 500, "only {checked} texts were read");
+    }
+}

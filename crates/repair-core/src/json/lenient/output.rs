@@ -55,11 +55,22 @@ impl Output {
         before: Range<usize>,
         start: usize,
     ) {
+        self.note_range(rule, risk, before, start..self.text.len());
+    }
+
+    /// Notes that the bytes `after` of what was written stand for the bytes `before`.
+    pub(super) fn note_range(
+        &mut self,
+        rule: &'static Rule,
+        risk: Risk,
+        before: Range<usize>,
+        after: Range<usize>,
+    ) {
         self.fixes.push(TextFix {
             rule,
             risk: risk.max(rule.risk),
             before,
-            after: start..self.text.len(),
+            after,
         });
     }
 
@@ -73,6 +84,20 @@ impl Output {
             .take_while(|fix| fix.after.end > length)
         {
             fix.after = fix.after.start.min(length)..length;
+        }
+    }
+
+    /// Puts a character in at `at`; only white space and a comma follow it.
+    pub(super) fn insert(&mut self, at: usize, character: char) {
+        self.text.insert(at, character);
+        let shift = |place: usize| if place > at { place + 1 } else { place };
+        for fix in self
+            .fixes
+            .iter_mut()
+            .rev()
+            .take_while(|fix| fix.after.end > at)
+        {
+            fix.after = shift(fix.after.start)..shift(fix.after.end);
         }
     }
 

@@ -1,9 +1,10 @@
 //! The forward pass over one value: containers on an explicit stack.
 
-use std::collections::HashSet;
+use std::ops::Range;
 
 use super::end::{Ends, starts_value};
 use super::output::Output;
+use super::string::write;
 use super::{Cut, Problem, key, rules};
 use crate::json::string;
 use crate::rule::Risk;
@@ -15,7 +16,7 @@ pub(super) struct Frame<'t> {
     pub(super) is_object: bool,
     pub(super) place: Place,
     /// The keys read so far.
-    pub(super) keys: HashSet<&'t str>,
+    pub(super) keys: key::Seen<'t>,
     /// The quote of the last key; none if it was bare.
     pub(super) key_quote: Option<char>,
     /// Where the value that is read next stands.
@@ -26,6 +27,10 @@ pub(super) struct Frame<'t> {
     member_start: usize,
     /// Where the last comma was written, while nothing follows it.
     comma: Option<usize>,
+    /// The bytes of the text that it stands for.
+    comma_read: Range<usize>,
+    /// Where the bracket for an opening parenthesis was written.
+    pub(super) group: Option<usize>,
 }
 
 /// What is read next.
@@ -48,6 +53,8 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) problem: Option<Problem>,
     /// Where the last value ends in the output.
     pub(super) value_end: usize,
+    /// Where it ends in the text.
+    pub(super) value_read: usize,
     /// The last value was a string.
     after_string: bool,
     pub(super) tree: &'t Tree,
@@ -75,6 +82,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             cut: None,
             problem: None,
             value_end: 0,
+            value_read: 0,
             after_string: false,
             tree,
             place,
@@ -147,7 +155,9 @@ impl<'t, 'f> Reader<'t, 'f> {
             '\\' if matches!(rest.as_bytes().get(1), Some(b'n' | b't' | b'r')) => {
                 Some((2, &rules::ESCAPED_SPACE))
             }
-            '\0' | '\u{feff}' | '\u{200b}' => Some((next.len_utf8(), &rules::ODD_SPACE)),
+            '\0' | '\u{feff}' | '\u{200b}' | '\u{180e}' => {
+                Some((next.len_utf8(), &rules::ODD_SPACE))
+            }
             c if c.is_whitespace() => Some((c.len_utf8(), &rules::ODD_SPACE)),
             _ => None,
         }
@@ -186,8 +196,12 @@ impl<'t, 'f> Reader<'t, 'f> {
             return self.give_up();
         }
         let strict = if is_object { "{" } else { "[" };
+        let start = self.out.len();
         self.write_token(opener, strict, &rules::BRACKET);
         self.push_frame(is_object);
+        if let Some(frame) = self.stack.last_mut().filter(|_| opener == '(') {
+            frame.group = Some(start);
+        }
     }
 
     fn push_frame(&mut self, is_object: bool) {
@@ -203,12 +217,14 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.stack.push(Frame {
             is_object,
             place,
-            keys: HashSet::new(),
+            keys: key::Seen::default(),
             key_quote: None,
             value_place,
             len: 0,
             member_start: self.out.len(),
             comma: None,
+            comma_read: 0..0,
+            group: None,
         });
         self.state = if is_object { State::Key } else { State::Value };
     }
@@ -233,6 +249,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     /// Notes that a value is complete.
     pub(super) fn value_is_done(&mut self, is_string: bool) {
         self.value_end = self.out.len();
+        self.value_read = self.at;
         self.after_string = is_string;
         if let Some(frame) = self.stack.last_mut() {
             frame.len += 1;
@@ -261,8 +278,14 @@ impl<'t, 'f> Reader<'t, 'f> {
             '.' | '…' => return self.skip_ellipsis(),
             _ => {}
         }
+        if next == '{' && self.close_item() {
+            return;
+        }
         let rest = self.rest(self.at);
-        match key::any(rest).or_else(|| long_key(rest)) {
+        match key::any(rest)
+            .or_else(|| long_key(rest))
+            .or_else(|| key::unclosed(rest))
+        {
             Some(key) => self.write_key(key),
             None => self.key_without_colon(next),
         }
@@ -274,34 +297,40 @@ impl<'t, 'f> Reader<'t, 'f> {
         if token.starts_with('"') && string_is_strict(token) {
             self.out.push(token);
         } else {
-            let rule = match (
-                token
-                    .chars()
-                    .next()
-                    .is_some_and(|c| key::closers_of(c).is_empty()),
-                key.is_quoted,
-            ) {
-                (true, true) => &rules::MISSING_QUOTE,
-                (true, false) => &rules::UNQUOTED_KEY,
-                (false, _) => &rules::QUOTES,
-            };
-            let mut strict = String::with_capacity(key.name.len() + 2);
-            string::encode(
-                &key.name.replace("\\'", "'").replace("\\\"", "\""),
-                &mut strict,
-            );
-            self.out.fix(rule, before.clone(), &strict);
+            self.rewrite_key(&key, &before);
         }
         let colon = self.at + key.colon;
         self.out
             .push(self.text.get(before.end..colon).unwrap_or_default());
         self.at = colon;
-        let given = self.peek().unwrap_or(':');
-        self.write_token(given, ":", &rules::SEPARATOR);
-        if given == '=' && self.peek() == Some('>') {
-            self.at += 1;
+        if self.rest(colon).starts_with("=>") {
+            self.out.fix(&rules::SEPARATOR, colon..colon + 2, ":");
+            self.at = colon + 2;
+        } else {
+            self.write_token(self.peek().unwrap_or(':'), ":", &rules::SEPARATOR);
         }
         self.expect_value(key.name, key.quote);
+    }
+
+    /// Writes a key that is not strict JSON as one that is.
+    fn rewrite_key(&mut self, key: &key::Key<'t>, before: &Range<usize>) {
+        let from = self.out.len();
+        self.out.push("\"");
+        let written = write(key.name, &mut self.out);
+        self.out.push("\"");
+        let opens_quoted = !key::closers_of(self.peek().unwrap_or(' ')).is_empty();
+        let rule = match (key.is_quoted, opens_quoted && key.quote.is_some()) {
+            (true, false) => Some(&rules::MISSING_QUOTE),
+            (false, _) => Some(&rules::UNQUOTED_KEY),
+            (true, true) => (key.quote != Some('"')).then_some(&rules::QUOTES),
+        };
+        if let Some(rule) = rule {
+            self.out.note(rule, rule.risk, before.clone(), from);
+        }
+        self.note_written(&written, before, from);
+        if written.damage.is_some() {
+            self.problem = self.problem.or(Some(Problem::DamagedEscape(before.start)));
+        }
     }
 
     fn expect_value(&mut self, name: &'t str, quote: Option<char>) {
@@ -382,6 +411,8 @@ impl<'t, 'f> Reader<'t, 'f> {
             '+' if self.after_string => self.concatenate(),
             _ if is_object && key::any(rest).is_some() => self.missing_comma(),
             _ if is_quote && is_object && self.after_string => self.string_continuation(next),
+            '{' if is_object && self.close_item() => {}
+            _ if !is_object && next.is_alphanumeric() && self.starts_line() => self.missing_comma(),
             _ if !is_object && (starts_value(next, rest) || next == '(') => self.missing_comma(),
             '.' | '…' if !is_object => self.skip_ellipsis(),
             _ => self.fail(),
@@ -389,29 +420,29 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     fn comma(&mut self, given: char) {
-        let comma = self.out.len();
+        let (comma, read) = (self.out.len(), self.at);
         self.write_token(given, ",", &rules::SEPARATOR);
-        self.begin_next(comma);
+        self.begin_next(comma, read..self.at);
     }
 
     fn missing_comma(&mut self) {
         let comma = self.value_end;
-        self.out.text.insert(comma, ',');
-        self.out.note(
-            &rules::MISSING_COMMA,
-            Risk::Lossless,
-            self.at..self.at,
-            comma,
-        );
-        self.begin_next(comma);
+        self.out.insert(comma, ',');
+        let here = self.at..self.at;
+        let risk = Risk::Lossless;
+        self.out
+            .note_range(&rules::MISSING_COMMA, risk, here.clone(), comma..comma + 1);
+        self.begin_next(comma, here);
     }
 
-    fn begin_next(&mut self, comma: usize) {
+    /// Behind a comma, which was written at `comma` for the bytes `read`.
+    fn begin_next(&mut self, comma: usize, read: Range<usize>) {
         let tree = self.tree;
         let Some(frame) = self.stack.last_mut() else {
             return;
         };
         frame.comma = Some(comma);
+        frame.comma_read = read;
         frame.member_start = comma;
         if frame.is_object {
             self.state = State::Key;
@@ -448,6 +479,11 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.at = end;
             return;
         };
+        let end = self.at + closer.len_utf8();
+        if depth == 0 && self.member_follows_root(end) {
+            return self.close_too_early(end);
+        }
+        let had_comma = self.stack.last().is_some_and(|frame| frame.comma.is_some());
         self.remove_trailing_comma();
         while self.stack.len() > depth + 1 {
             let inner = self.stack.pop().is_some_and(|frame| frame.is_object);
@@ -457,7 +493,14 @@ impl<'t, 'f> Reader<'t, 'f> {
                 if inner { "}" } else { "]" },
             );
         }
-        self.stack.pop();
+        let frame = self.stack.pop();
+        let group = frame.filter(|frame| closer == ')' && frame.len == 1 && !had_comma);
+        if let Some(start) = group.and_then(|frame| frame.group) {
+            // One value in parentheses is that value.
+            self.out.text.replace_range(start..=start, " ");
+            self.write_token(closer, "", &rules::BRACKET);
+            return self.value_is_done(false);
+        }
         self.write_token(
             closer,
             if closes_object { "}" } else { "]" },
@@ -466,13 +509,72 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.value_is_done(false);
     }
 
+    /// Whether behind the end of the root object a comma and a member of it follow.
+    fn member_follows_root(&self, end: usize) -> bool {
+        let Some(root) = self.stack.first().filter(|root| root.is_object) else {
+            return false;
+        };
+        let rest = self.rest(end).trim_start().strip_prefix(',');
+        rest.and_then(|rest| key::quoted(rest.trim_start()))
+            .is_some_and(|key| !root.keys.contains(key.name))
+    }
+
+    /// A closer that would end the root before its last member: it closes the innermost container
+    /// if that is an array, and nothing otherwise.
+    fn close_too_early(&mut self, end: usize) {
+        let before = self.at..end;
+        self.at = end;
+        self.remove_trailing_comma();
+        if self.stack.last().is_some_and(|frame| frame.is_object) {
+            return self
+                .out
+                .fix_as(&rules::SURPLUS_CLOSER, Risk::Inferred, before, "");
+        }
+        self.stack.pop();
+        self.out
+            .fix_as(&rules::BRACKET, Risk::Inferred, before, "]");
+        self.value_is_done(false);
+    }
+
+    /// Whether an object that opens here can only be the next item of the array around this one.
+    pub(super) fn item_lacks_brace(&self) -> bool {
+        matches!(self.stack.as_slice(), [.., array, item] if item.is_object && !array.is_object)
+    }
+
+    /// Closes the item of an array that lacks its brace, where the next item opens.
+    fn close_item(&mut self) -> bool {
+        let Some(item) = self.stack.last().filter(|item| item.len > 0) else {
+            return false;
+        };
+        if !self.item_lacks_brace() {
+            return false;
+        }
+        let (comma, read) = (item.comma, item.comma_read.clone());
+        let end = comma.unwrap_or(self.value_end);
+        self.stack.pop();
+        self.out.insert(end, '}');
+        let here = self.at..self.at;
+        let risk = Risk::Inferred;
+        self.out
+            .note_range(&rules::MISSING_CLOSER, risk, here, end..end + 1);
+        self.value_is_done(false);
+        self.value_end = end + 1;
+        match comma {
+            Some(comma) => self.begin_next(comma + 1, read),
+            None => self.missing_comma(),
+        }
+        true
+    }
+
     fn remove_trailing_comma(&mut self) {
-        let comma = self.stack.last_mut().and_then(|frame| frame.comma.take());
-        if let Some(comma) = comma {
+        let Some(frame) = self.stack.last_mut() else {
+            return;
+        };
+        let read = frame.comma_read.clone();
+        if let Some(comma) = frame.comma.take() {
             self.out.remove_comma(comma);
-            let now = self.out.len();
             self.out
-                .note(&rules::SURPLUS_COMMA, Risk::Lossless, self.at..self.at, now);
+                .note_range(&rules::SURPLUS_COMMA, Risk::Lossless, read, comma..comma);
         }
     }
 
@@ -536,5 +638,5 @@ fn long_key(rest: &str) -> Option<key::Key<'_>> {
 }
 
 fn string_is_strict(token: &str) -> bool {
-    serde_json::from_str::<String>(token).is_ok()
+    string::strict_end(token, 1).is_some_and(|end| end + 1 == token.len())
 }

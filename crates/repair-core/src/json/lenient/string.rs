@@ -24,6 +24,8 @@ pub(super) struct Found {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
+    /// Its content is strict.
+    Strict,
     Closed,
     /// Its closing quote is missing.
     Unclosed,
@@ -43,22 +45,19 @@ impl Reader<'_, '_> {
 
     /// Reads another part of the string value that was just written.
     pub(super) fn string_continuation(&mut self, quote: char) {
-        let from = self.at;
-        let found = self.find_string(from, quote);
-        self.out.text.truncate(self.value_end.saturating_sub(1));
+        let found = self.find_string(self.at, quote);
+        // From the closing quote of the part before.
+        let from = self.value_read.saturating_sub(1);
+        self.out.truncate(self.value_end.saturating_sub(1));
         let start = self.out.len();
         self.write_content(&found, quote, start);
-        self.out.note(
-            &rules::CONCATENATION,
-            Risk::Lossless,
-            from..found.token.end,
-            start,
-        );
+        let before = from..found.token.end;
+        self.out
+            .note(&rules::CONCATENATION, Risk::Lossless, before, start);
         self.finish_string(&found);
     }
 
     fn finish_string(&mut self, found: &Found) {
-        self.out.push("\"");
         self.at = found.token.end;
         self.value_is_done(true);
         if found.ending == Ending::Cut {
@@ -73,9 +72,21 @@ impl Reader<'_, '_> {
         }
         let closers = key::closers_of(quote);
         let content = start + quote.len_utf8();
+        if let Some(stop) = self.strict_end(content, quote) {
+            return Found {
+                token: start..stop + 1,
+                content: content..stop,
+                ending: Ending::Strict,
+                inner: 0,
+            };
+        }
         let mut at = content;
         let mut inner = 0;
         let mut balance = Balance::default();
+        // A quote was passed that could have ended an item.
+        let mut passed_item = false;
+        // Where an item ends if the first raw quote opens the next one.
+        let mut item_end = None;
         while let Some((stop, character)) = self.next_stop(at, closers) {
             let after = stop + character.len_utf8();
             if character == '\\' {
@@ -89,7 +100,15 @@ impl Reader<'_, '_> {
                 at = after;
                 continue;
             }
-            if self.ends_string(start, stop..after, inner, &balance) {
+            if self.ends_string(start, stop..after, inner, &balance, &mut passed_item) {
+                if let Some(end) = item_end.filter(|_| inner == 1) {
+                    return Found {
+                        token: start..end,
+                        content: content..end,
+                        ending: Ending::Unclosed,
+                        inner: 0,
+                    };
+                }
                 return Found {
                     token: start..after,
                     content: content..stop,
@@ -108,6 +127,12 @@ impl Reader<'_, '_> {
                     inner,
                 };
             }
+            if inner == 0 {
+                item_end = self.end_before_comma(content, stop);
+                if self.is_torn(stop..after) {
+                    self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+                }
+            }
             inner += 1;
             balance.quote(self.text, stop, after);
             at = after;
@@ -115,10 +140,55 @@ impl Reader<'_, '_> {
         let end = self.text.len();
         Found {
             token: start..end,
-            content: content..end,
+            content: content..self.certain_end(content),
             ending: Ending::Cut,
             inner,
         }
+    }
+
+    /// Whether the first raw quote of a string looks like its end, but what follows does not fit and
+    /// no schema says that the quote is content.
+    fn is_torn(&self, quote: Range<usize>) -> bool {
+        let next = self.rest(quote.end).trim_start().chars().next();
+        match self.stack.last() {
+            Some(frame) if !frame.is_object => next == Some(':'),
+            Some(_) => {
+                next == Some(',') && self.ends.knows_no_keys(&self.stack) && {
+                    let before = self.text.get(..quote.start).unwrap_or_default();
+                    before.ends_with(|c: char| c.is_alphanumeric())
+                }
+            }
+            None => false,
+        }
+    }
+
+    /// Up to where the text is content of an unclosed string for certain: closers of all that is
+    /// open, at the very end, may be what they look like.
+    fn certain_end(&self, content: usize) -> usize {
+        let mut rest = self.text.get(content..self.ends.tail).unwrap_or_default();
+        for frame in &self.stack {
+            let closer = if frame.is_object { '}' } else { ']' };
+            match rest.trim_end().strip_suffix(closer) {
+                Some(shorter) => rest = shorter,
+                None => return self.text.len(),
+            }
+        }
+        content + rest.trim_end().len()
+    }
+
+    /// Where the item that starts at `content` ends if the quote at `quote` opens the next one.
+    fn end_before_comma(&self, content: usize, quote: usize) -> Option<usize> {
+        let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
+        let before = self.text.get(content..quote).filter(|_| in_array)?;
+        let end = before.trim_end().strip_suffix(',')?;
+        Some(content + end.len())
+    }
+
+    /// The end of a string in which nothing is wrong.
+    fn strict_end(&self, content: usize, quote: char) -> Option<usize> {
+        let stop = (quote == '"').then(|| string::strict_end(self.text, content))??;
+        let end = self.ends.judge(stop + 1, &self.stack);
+        matches!(end, End::Certain | End::Item).then_some(stop)
     }
 
     /// Whether the quote at `quote` ends the string that starts at `start` and holds `inner` raw
@@ -129,19 +199,28 @@ impl Reader<'_, '_> {
         quote: Range<usize>,
         inner: usize,
         balance: &Balance,
+        passed_item: &mut bool,
     ) -> bool {
         let end = self.ends.judge(quote.end, &self.stack);
         let is_escaped = inner == 0;
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
         let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
-            (End::Content, ..) | (End::Faint, false, _) => (false, false),
-            (End::Faint, true, _) => (!certain_follows(), false),
+            (End::Content, ..) => (false, false),
+            // A text without raw quotes was escaped as it should be.
+            (End::Member, true, true) => (true, certain_follows()),
+            (End::Faint, true, true) | (End::Last, true, _) => (!certain_follows(), false),
+            (_, true, _) | (End::Item | End::Certain, false, false) => (true, false),
+            (End::Member, false, false) => (true, certain_follows()),
             // A literal inside the content ends here.
-            (End::Item | End::Member, false, true) => (false, false),
-            (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
-            (End::Member, true, false) | (End::Item, ..) => (true, false),
-            (End::Certain, false, true) => (true, self.ends.separator_repeats(quote.clone())),
-            (End::Certain, ..) => (true, false),
+            (End::Item, false, true) => {
+                *passed_item = true;
+                (false, false)
+            }
+            (End::Faint | End::Last, false, _) | (End::Member, false, true) => (false, false),
+            (End::Certain, false, true) => {
+                let repeats = self.ends.separator_repeats(quote.clone());
+                (true, repeats || *passed_item)
+            }
         };
         if is_ambiguous {
             self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
@@ -203,6 +282,9 @@ impl Reader<'_, '_> {
 
     fn write_content(&mut self, found: &Found, quote: char, from: usize) {
         let content = self.text.get(found.content.clone()).unwrap_or_default();
+        if found.ending == Ending::Strict {
+            return self.out.push(content);
+        }
         let is_cut = found.ending == Ending::Cut;
         let content = if is_cut {
             without_half_escape(content)
@@ -210,6 +292,7 @@ impl Reader<'_, '_> {
             content
         };
         let written = write(content, &mut self.out);
+        self.out.push("\"");
         let before = found.token.clone();
         let mut note = |rule, risk| self.out.note(rule, risk, before.clone(), from);
         if quote != '"' || (found.token.start + 1 < found.content.start) {
@@ -221,18 +304,30 @@ impl Reader<'_, '_> {
         if found.ending == Ending::Unclosed {
             note(&rules::MISSING_QUOTE, Risk::Inferred);
         }
-        if written.control {
-            note(&rules::RAW_CONTROL, Risk::Lossless);
-        }
-        if let Some(risk) = written.escape {
-            note(&rules::ESCAPE, risk);
-        }
-        if written.surrogate {
-            note(&rules::LONE_SURROGATE, Risk::Guess);
-        }
+        self.note_written(&written, &before, from);
         if let Some(at) = written.damage.filter(|_| !is_cut) {
             let at = found.content.start + at;
             self.problem = self.problem.or(Some(Problem::DamagedEscape(at)));
+        }
+    }
+
+    /// Notes what had to be changed in the content of a string or key.
+    pub(super) fn note_written(&mut self, written: &Written, before: &Range<usize>, from: usize) {
+        let changes = [
+            (
+                &rules::RAW_CONTROL,
+                written.control.then_some(Risk::Lossless),
+            ),
+            (&rules::ESCAPE, written.escape),
+            (
+                &rules::LONE_SURROGATE,
+                written.surrogate.then_some(Risk::Guess),
+            ),
+        ];
+        for (rule, risk) in changes {
+            if let Some(risk) = risk {
+                self.out.note(rule, risk, before.clone(), from);
+            }
         }
     }
 }
@@ -283,12 +378,12 @@ fn without_half_escape(content: &str) -> &str {
 
 /// What had to be changed in a string's content.
 #[derive(Debug, Default)]
-struct Written {
-    control: bool,
+pub(super) struct Written {
+    pub(super) control: bool,
     /// An illegal escape, and how sure its reading is.
-    escape: Option<Risk>,
-    surrogate: bool,
-    damage: Option<usize>,
+    pub(super) escape: Option<Risk>,
+    pub(super) surrogate: bool,
+    pub(super) damage: Option<usize>,
 }
 
 impl Written {
@@ -299,7 +394,7 @@ impl Written {
 }
 
 /// Writes the inside of a string as strict JSON; legal escapes keep their spelling.
-fn write(content: &str, out: &mut Output) -> Written {
+pub(super) fn write(content: &str, out: &mut Output) -> Written {
     let reading = Reading::of(content);
     let mut written = Written {
         escape: reading.risk(),

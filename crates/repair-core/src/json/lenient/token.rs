@@ -25,6 +25,7 @@ const LITERALS: &[(&str, &str)] = &[
     ("True", "true"),
     ("False", "false"),
     ("None", "null"),
+    ("Null", "null"),
     ("undefined", "null"),
     ("TRUE", "true"),
     ("FALSE", "false"),
@@ -106,6 +107,30 @@ fn has_leading_zero(text: &str) -> bool {
 /// Whether a number token keeps its zeros only as a string.
 pub(super) fn is_zero_padded(token: &str) -> bool {
     has_leading_zero(token) && token.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text is a literal, or begins to be one and breaks off.
+pub(super) fn is_literal(token: &str) -> bool {
+    matches!(
+        meaning(token),
+        Meaning::Strict | Meaning::Literal(_) | Meaning::NonFinite
+    ) || completed(token).is_some()
+}
+
+/// Whether a text of this one token alone is a number or literal that breaks off.
+pub(super) fn is_broken_off(token: &str) -> bool {
+    let is_number = token.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        && token.ends_with(['.', 'e', 'E', '+', '-'])
+        && longest_number(token).is_some_and(|number| {
+            token.get(number.len()..).is_some_and(|rest| {
+                matches!(
+                    rest,
+                    "." | "e" | "E" | "e+" | "e-" | "E+" | "E-" | ".e" | ".E"
+                )
+            })
+        });
+    is_number
+        || completed(token).is_some_and(|word| word != token && meaning(token) == Meaning::Words)
 }
 
 /// The literal that a token at the very end of a text began to spell.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 use toolmend::protocol::{Defaults, Toolkit, answer_json, answer_repair};
 
+use crate::audit::Audit;
 use crate::filter::{self, AnswerLine, Bounds, Count, Input};
 use crate::{interrupt, policy, progress};
 
@@ -57,7 +58,8 @@ A line out:
   calls          the calls that may run, and no others: id, name, arguments, arguments_text (exact text)
   each           one outcome per call, in order
   content        the text left after the calls were taken out
-  fixes          every change: rule, place, before, after, risk, sentence
+  fixes          every change: rule, place, before, after, risk, sentence (the first 1000; more_fixes
+                 counts the rest)
   reason         why a call was rejected
   feedback       what to tell the model
   candidates     repairs that were too risky to apply without asking
@@ -85,7 +87,8 @@ A line out:
   value      the value; several different ones as a list
   text       its exact JSON text
   truncated  the input was cut off: the value is the part of it that is certain
-  fixes      every change: rule, place, before, after, risk, sentence
+  fixes      every change: rule, place, before, after, risk, sentence (the first 1000; more_fixes counts
+             the rest)
   problem    why there is no value"#;
 
 #[derive(Debug, Subcommand)]
@@ -102,6 +105,9 @@ enum Command {
     /// Reads almost-JSON, one request a line, and answers each with strict JSON.
     #[command(after_long_help = JSON_HELP)]
     Json(FilterArgs),
+    /// Read the audit logs of agents: sum them up, or make a dataset of them.
+    #[command(subcommand)]
+    Audit(Audit),
     /// List every rule: its name, how sure it is, what it costs, what was wrong.
     ///
     /// The names are those of a policy file and of the fixes in an answer.
@@ -142,17 +148,16 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     match Cli::parse().command {
         Command::Repair(args) => {
             let defaults = defaults(&args)?;
-            filter(
-                &args.filter,
-                Arc::new(move |line| answer_repair(line, &defaults)),
-            )
+            let answer = move |line: &str| answer_repair(line, &defaults);
+            filter(&args.filter, &(Arc::new(answer) as Arc<AnswerLine>))
         }
-        Command::Json(args) => filter(&args, Arc::new(answer_json)),
+        Command::Json(args) => filter(&args, &(Arc::new(answer_json) as Arc<AnswerLine>)),
+        Command::Audit(audit) => Ok(audit.run(open_all(&audit.logs().files)?)?),
         Command::Rules => list_rules(),
     }
 }
 
-fn filter(args: &FilterArgs, answer: Arc<AnswerLine>) -> Result<ExitCode, Failure> {
+fn filter(args: &FilterArgs, answer: &Arc<AnswerLine>) -> Result<ExitCode, Failure> {
     let inputs = open_all(&args.files)?;
     interrupt::install()?;
     let cores = std::thread::available_parallelism();

@@ -67,7 +67,7 @@ struct Answers {
 pub(crate) fn run(
     inputs: Vec<Input>,
     out: &mut impl Write,
-    answer: Arc<AnswerLine>,
+    answer: &Arc<AnswerLine>,
     bounds: Bounds,
     progress: impl Fn(u64),
 ) -> io::Result<Count> {
@@ -76,7 +76,7 @@ pub(crate) fn run(
     let shared = Arc::new(Mutex::new(shared));
     // No thread is joined: the reader may wait for a line that never comes.
     for _ in 0..bounds.threads.max(1) {
-        let (shared, answer) = (Arc::clone(&shared), Arc::clone(&answer));
+        let (shared, answer) = (Arc::clone(&shared), Arc::clone(answer));
         thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn(move || answer_batches(&shared, &*answer, bounds.line_bytes))?;

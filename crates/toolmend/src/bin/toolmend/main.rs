@@ -6,6 +6,7 @@
     reason = "the command talks to its user"
 )]
 
+mod audit;
 mod cli;
 mod filter;
 mod interrupt;

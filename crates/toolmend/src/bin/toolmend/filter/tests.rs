@@ -14,6 +14,10 @@ fn echo(line: &str) -> Answer {
     }
 }
 
+fn answering(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Arc<AnswerLine> {
+    Arc::new(answer)
+}
+
 fn input(text: impl Into<Vec<u8>>) -> Input {
     ("input".to_owned(), Box::new(io::Cursor::new(text.into())))
 }
@@ -46,7 +50,7 @@ struct Counting(Arc<AtomicUsize>);
 
 impl Write for Counting {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        let lines = bytes.split(|byte| *byte == b'\n').count() - 1;
         self.0.fetch_add(lines, Ordering::SeqCst);
         Ok(bytes.len())
     }
@@ -85,7 +89,7 @@ fn a_hundred_thousand_lines_never_pile_up() {
     let count = run(
         vec![("endless".to_owned(), Box::new(endless))],
         &mut Counting(Arc::clone(&written)),
-        Arc::new(answer),
+        &answering(answer),
         BOUNDS,
         |_| {},
     );
@@ -100,7 +104,8 @@ fn a_hundred_thousand_lines_never_pile_up() {
 
 #[test]
 fn order_is_kept_however_long_a_line_takes() {
-    let text: String = (0..5000).map(|at| format!("{at}\n")).collect();
+    let lines: Vec<String> = (0..5000).map(|at| format!("{at}\n")).collect();
+    let text = lines.concat();
     let slow_first = |line: &str| {
         let turns = if line.ends_with('0') { 20_000 } else { 1 };
         let spun: u64 = (0..turns).map(std::hint::black_box).sum();
@@ -111,7 +116,7 @@ fn order_is_kept_however_long_a_line_takes() {
     let count = run(
         vec![input(text.clone())],
         &mut out,
-        Arc::new(slow_first),
+        &answering(slow_first),
         BOUNDS,
         |_| {},
     );
@@ -130,7 +135,7 @@ fn inputs_follow_each_other_and_bad_lines_are_counted() {
     let inputs = vec![input("a\nbad"), input(""), input("c\n\nbad\n")];
     let mut out = Vec::new();
     let seen = AtomicUsize::new(0);
-    let count = run(inputs, &mut out, Arc::new(echo), BOUNDS, |lines| {
+    let count = run(inputs, &mut out, &answering(echo), BOUNDS, |lines| {
         seen.fetch_add(usize::try_from(lines).unwrap(), Ordering::SeqCst);
     });
     assert_eq!(count.unwrap(), Count { lines: 4, bad: 2 });
@@ -149,7 +154,7 @@ fn a_panic_costs_one_line() {
     let count = run(
         vec![input(text)],
         &mut out,
-        Arc::new(answer),
+        &answering(answer),
         BOUNDS,
         |_| {},
     );
@@ -173,7 +178,7 @@ fn an_error_of_the_input_ends_the_run_and_names_it() {
         ("disk".to_owned(), Box::new(Broken) as Box<dyn Read + Send>),
     ];
     let mut out = Vec::new();
-    let error = run(inputs, &mut out, Arc::new(echo), BOUNDS, |_| {}).unwrap_err();
+    let error = run(inputs, &mut out, &answering(echo), BOUNDS, |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "disk: on fire");
     assert_eq!(out, b"a\n");
 }
@@ -197,7 +202,7 @@ fn a_closed_output_ends_the_run_quietly() {
     let count = run(
         vec![input("a\n"), endless],
         &mut Closed,
-        Arc::new(echo),
+        &answering(echo),
         BOUNDS,
         |_| {},
     );

@@ -6,6 +6,7 @@ use std::time::Duration;
 use repair_core::{Call, Fix, RawCall};
 use serde::{Deserialize, Serialize};
 
+use super::{CallRun, Chosen, Clock, Memory};
 use crate::approval::ApprovalRequest;
 use crate::budget::Spent;
 use crate::candidate::Candidate;
@@ -14,7 +15,6 @@ use crate::class::ErrorClass;
 use crate::conversation::Shared;
 use crate::event::Event;
 use crate::failure::CallError;
-use crate::run::{CallRun, Chosen, Clock, Memory};
 use crate::step::{Step, Ticket};
 
 const VERSION: u32 = 1;
@@ -162,7 +162,7 @@ impl CallRun {
                     "the tool was running when the run was interrupted",
                 );
                 error.may_have_run = true;
-                run.note_failure(error.clone());
+                run.note_failure(&error);
                 run.decide(&error, None);
             }
             SavedStep::Propose { by_rule } => run.ask(by_rule),
@@ -190,7 +190,7 @@ impl CallRun {
         if let Some(id) = self.memory.raw.id() {
             raw = raw.with_id(id);
         }
-        match check(&self.shared.tools(), &self.shared.policy, raw) {
+        match check(&self.shared.tools(), &self.shared.policy, &raw) {
             Checked::Call(call, fixes) if fixes.is_empty() => Ok(Chosen {
                 call,
                 fixes: saved.fixes,

@@ -1,0 +1,67 @@
+//! What the command says about itself.
+
+use serde_json::{Value, json};
+
+use super::{file, holds, run};
+
+#[test]
+fn the_examples_of_the_help_work() {
+    for name in ["repair", "json"] {
+        let help = run(&[name, "--help"], "");
+        assert_eq!(help.status, 0);
+        let find = |start: &str| {
+            help.lines
+                .iter()
+                .find(|line| line.trim_start().starts_with(start))
+                .unwrap()
+                .trim()
+        };
+        let end = format!("' | toolmend {name}");
+        let question = find("echo '")
+            .strip_prefix("echo '")
+            .unwrap()
+            .strip_suffix(&end)
+            .unwrap();
+        let answer = run(&[name], question);
+        assert_eq!(answer.status, 0);
+        let shown: Value =
+            serde_json::from_str(&find("{\"id\":1,").replace(",\"fixes\":[...]", "")).unwrap();
+        let answer: Value = serde_json::from_str(&answer.lines[0]).unwrap();
+        assert!(
+            holds(&shown, &answer) && answer["fixes"] != json!([]),
+            "{answer}"
+        );
+    }
+    let help = run(&["--help"], "");
+    for word in [
+        "repair",
+        "json",
+        "rules",
+        "Exit status",
+        "toolmend repair --help",
+    ] {
+        assert!(help.lines.join("\n").contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_policy_of_the_help_is_one() {
+    let help = run(&["repair", "--help"], "").lines.join("\n");
+    let start = help.find("default_effect = ").unwrap();
+    let policy = file("help.toml", &help[start..]);
+    let run = run(&["repair", "--policy", &policy], "");
+    assert_eq!((run.status, &*run.errors), (0, ""));
+}
+
+#[test]
+fn every_rule_is_listed() {
+    let run = run(&["rules"], "");
+    assert_eq!(run.status, 0);
+    assert_eq!(run.lines.len(), toolmend::rules().count());
+    for (line, rule) in run.lines.iter().zip(toolmend::rules()) {
+        assert!(
+            line.starts_with(rule.id) && line.ends_with(rule.summary),
+            "{line}"
+        );
+    }
+}

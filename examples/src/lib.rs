@@ -1,0 +1,4 @@
+//! What the example programs share: a notebook and its tools.
+
+pub mod notebook;
+pub mod quickstart;

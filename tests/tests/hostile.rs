@@ -1,0 +1,201 @@
+//! Schemas that try to hang, to overflow or to eat memory. What ends here ends in milliseconds;
+//! what does not, ends in the test runner's time-out.
+
+use serde_json::{Map, Value, json};
+use toolmend::repair_core::Limits;
+use toolmend::{Effect, Policy, RawCall, Reason, ToolSet, ToolSpec, Verdict};
+
+fn tools(schema: Value) -> ToolSet {
+    ToolSet::new([ToolSpec::new("tool", schema).with_effect(Effect::ReadOnly)]).0
+}
+
+fn repaired(tools: &ToolSet, arguments: &Value) -> Option<Value> {
+    let text = arguments.to_string();
+    let raw = RawCall::new("tool", text.as_str());
+    let verdict = tools.repair(&raw, &Policy::default());
+    if let Verdict::Rejected(rejected) = &verdict {
+        assert!(rejected.feedback().chars().count() <= 4_000);
+    }
+    verdict.call().map(|call| call.arguments().value().clone())
+}
+
+#[test]
+fn schemas_that_go_in_circles_end() {
+    for schema in [
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#"}], "properties": {"n": {"type": "integer"}}}),
+        json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}),
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}, {"type": "integer"}]}, "b": {"oneOf": [{"$ref": "#/$defs/a"}, {"type": "object", "properties": {"n": {"$ref": "#/$defs/a"}}}]}}}),
+        json!({"allOf": [{"allOf": [{"$ref": "#/$defs/a"}]}], "$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"allOf": [{"$ref": "#/$defs/a"}, {"required": ["n"]}]}}}),
+        json!({"properties": {"n": {"$ref": "#"}}, "required": ["n"]}),
+        json!({"not": {"$ref": "#"}}),
+        json!({"if": {"$ref": "#"}, "then": {"$ref": "#"}, "else": {"required": ["n"]}}),
+    ] {
+        let tools = tools(schema);
+        for arguments in [
+            json!({}),
+            json!({"n": "5"}),
+            json!({"n": {"n": {"n": "x"}}}),
+        ] {
+            repaired(&tools, &arguments);
+        }
+    }
+}
+
+#[test]
+fn a_deep_value_of_a_recursive_union_is_repaired() {
+    let tools = tools(json!({
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/Tree"}},
+        "$defs": {"Tree": {"anyOf": [
+            {"type": "integer"},
+            {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+            {"type": "object", "properties": {"next": {"$ref": "#/$defs/Tree"}}, "required": ["next"]}
+        ]}}
+    }));
+    let nested = |leaf: Value| {
+        let mut value = leaf;
+        for level in 0..60 {
+            value = if level % 2 == 0 {
+                json!([value])
+            } else {
+                json!({"next": value})
+            };
+        }
+        json!({"tree": value})
+    };
+    assert_eq!(
+        repaired(&tools, &nested(json!("5"))),
+        Some(nested(json!(5)))
+    );
+    assert_eq!(repaired(&tools, &nested(json!("five"))), None);
+}
+
+#[test]
+fn unions_in_unions_do_not_overflow_the_stack() {
+    // Each level doubles what a walk without memory would see.
+    let mut union = json!({"type": "integer"});
+    for level in 0..100 {
+        union = json!({"anyOf": [union, {"type": "array", "items": {"const": level}}]});
+    }
+    let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": union}}});
+    let tools = tools(schema);
+    let items: Vec<Value> = (0..1_000).map(|_| json!("5")).collect();
+    repaired(&tools, &json!({"a": items}));
+
+    let branches: Vec<Value> = (0..60)
+        .map(|n| json!({"type": "object", "properties": {"k": {"anyOf": [{"const": n}, {"type": "array", "items": {"$ref": "#/$defs/U"}}]}}, "required": ["k"]}))
+        .collect();
+    let schema = json!({"type": "object", "properties": {"u": {"$ref": "#/$defs/U"}}, "$defs": {"U": {"anyOf": branches}}});
+    let tools = self::tools(schema);
+    let mut value = json!({"k": "7"});
+    for _ in 0..20 {
+        value = json!({"k": [value, {"k": "x"}]});
+    }
+    repaired(&tools, &json!({"u": value}));
+}
+
+#[test]
+fn eighty_thousand_allowed_values_are_looked_up() {
+    let values: Vec<Value> = (0..80_000).map(|n| json!(format!("Value_{n}"))).collect();
+    let tools = tools(json!({
+        "type": "object",
+        "properties": {"v": {"type": "array", "items": {"enum": values}}},
+        "allOf": [{"properties": {"v": {"items": {"enum": values}}}}]
+    }));
+    let given: Vec<Value> = (0..2_000).map(|n| json!(format!("value-{n}"))).collect();
+    let wanted: Vec<Value> = (0..2_000).map(|n| json!(format!("Value_{n}"))).collect();
+    assert_eq!(
+        repaired(&tools, &json!({"v": given})),
+        Some(json!({"v": wanted}))
+    );
+    assert_eq!(repaired(&tools, &json!({"v": vec!["none"; 2_000]})), None);
+}
+
+#[test]
+fn ten_thousand_properties_are_indexed() {
+    let names = || (0..10_000).map(|n| format!("property_number_{n}"));
+    let properties: Map<String, Value> = names()
+        .map(|name| (name, json!({"type": "integer"})))
+        .collect();
+    let required: Vec<String> = names().collect();
+    let tools = tools(
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false}),
+    );
+    let all = |value: Value| -> Value {
+        Value::Object(names().map(|name| (name, value.clone())).collect())
+    };
+    assert_eq!(repaired(&tools, &all(json!("5"))), Some(all(json!(5))));
+    assert_eq!(repaired(&tools, &json!({})), None);
+    let unknown: Map<String, Value> = (0..10_000).map(|n| (format!("x{n}"), json!(1))).collect();
+    assert_eq!(repaired(&tools, &Value::Object(unknown)), None);
+}
+
+#[test]
+fn a_base_is_not_copied_into_ten_thousand_branches() {
+    let properties: Map<String, Value> = (0..5_000)
+        .map(|n| (format!("p{n}"), json!({"type": "integer"})))
+        .collect();
+    let branch = |n: usize| json!({"anyOf": (0..50).map(|m| json!({"required": [format!("p{n}"), format!("p{m}")]})).collect::<Vec<_>>()});
+    let tools = tools(
+        json!({"type": "object", "properties": properties, "oneOf": (0..50).map(branch).collect::<Vec<_>>()}),
+    );
+    repaired(&tools, &json!({"p1": "5"}));
+}
+
+#[test]
+fn patterns_that_backtrack_end() {
+    for pattern in [
+        r"^(a+)+$",
+        r"^(?=(a+)+b)a*$",
+        r"(x+x+)+y",
+        r"^(([a-z])+.)+[A-Z]([a-z])+$",
+    ] {
+        let tools = tools(
+            json!({"type": "object", "properties": {"s": {"type": "string", "pattern": pattern}, "n": {"type": "integer"}}}),
+        );
+        for text in ["a".repeat(40) + "!", "x".repeat(5_000)] {
+            repaired(&tools, &json!({"s": text, "n": "5"}));
+        }
+    }
+}
+
+#[test]
+fn a_schema_deeper_than_a_validator_can_go_is_reported() {
+    let mut schema = json!({"type": "integer"});
+    for _ in 0..1_000 {
+        schema = Value::Object(Map::from_iter([("not".to_owned(), schema)]));
+    }
+    let (tools, problems) = ToolSet::new([ToolSpec::new("deep", schema)]);
+    assert_eq!(problems.len(), 1);
+    let raw = RawCall::new("deep", "{}");
+    let verdict = tools.repair(&raw, &Policy::default());
+    assert!(verdict.call().is_some_and(|call| call.is_unvalidated()));
+}
+
+#[test]
+fn long_strings_are_not_read_again_for_every_branch() {
+    let branches: Vec<Value> = (0..60)
+        .map(|n| json!({"type": "object", "properties": {"k": {"type": "integer"}, "m": {"const": n}}, "required": ["k", "m"], "additionalProperties": false}))
+        .collect();
+    let tools = tools(json!({"type": "object", "properties": {"u": {"anyOf": branches}}}));
+    let text = format!("{{\"k\": 1, \"other\": [{}]", "1, ".repeat(300_000));
+    repaired(&tools, &json!({"u": text}));
+}
+
+#[test]
+fn the_step_limit_ends_a_search() {
+    let branches: Vec<Value> = (0..50)
+        .map(|n| json!({"type": "object", "properties": {"k": {"type": "integer"}, "n": {"type": "integer", "minimum": n}}, "required": ["k"]}))
+        .collect();
+    let tools = tools(json!({"type": "object", "properties": {"u": {"anyOf": branches}}}));
+    let mut limits = Limits::default();
+    limits.steps = 0;
+    let policy = Policy::default().with_limits(limits);
+    let raw = RawCall::new("tool", r#"{"u": {"k": "x", "n": "1"}}"#);
+    let Verdict::Rejected(rejected) = tools.repair(&raw, &policy) else {
+        panic!("nothing helps against x");
+    };
+    assert_eq!(rejected.reason(), Reason::Limit);
+}
