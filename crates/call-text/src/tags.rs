@@ -20,31 +20,29 @@ const LIST_WORDS: &[&str] = &["function_calls", "tool_calls", "tool_call", "func
 /// Characters of the bars in tags such as `<｜DSML｜invoke>`.
 const BARS: &[char] = &['｜', '‖', '|', '│', '▁'];
 /// Longest tag, in bytes.
-const MAX_TAG: usize = 400;
-/// What stands before every tag of a call in elements.
-pub(crate) const ELEMENT_PREFIX: &str = "]<]minimax[>[";
+pub(crate) const MAX_TAG: usize = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Call,
     Parameter,
     List,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Tag<'t> {
-    role: Role,
-    is_closing: bool,
+pub(crate) struct Tag<'t> {
+    pub(crate) role: Role,
+    pub(crate) is_closing: bool,
     is_empty: bool,
     /// The name in it, if it is there.
-    name: &'t str,
+    pub(crate) name: &'t str,
     /// DSML's `string="true"`.
     is_string: Option<bool>,
-    length: usize,
+    pub(crate) length: usize,
 }
 
 /// The tag at the cursor, without stepping over it. [`Stop::Not`]: no tag of these syntaxes.
-fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
+pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     let rest = cursor.rest();
     let Some(inside) = rest.strip_prefix('<') else {
         return if rest.is_empty() {
@@ -499,172 +497,4 @@ pub(crate) fn without_added_breaks(raw: &str) -> &str {
         .strip_suffix("\r\n")
         .or_else(|| inner.strip_suffix('\n'))
         .unwrap_or(inner)
-}
-
-/// A call in elements: every tag has a prefix, and each argument is an element, objects and
-/// lists element by element.
-pub(crate) fn read_elements(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
-    cursor.eat(ELEMENT_PREFIX)?;
-    let open = tag(cursor)?;
-    if open.role != Role::Call || open.is_closing || !context.knows(open.name) {
-        return Err(Stop::Not);
-    }
-    let name = open.name.to_owned();
-    cursor.at += open.length;
-    let place = Place::arguments(context.schema(&name));
-    let mut elements = Elements {
-        cursor: *cursor,
-        out: String::new(),
-        open: vec![Element {
-            name: String::new(),
-            place,
-            kind: Container::Object,
-            count: 0,
-        }],
-    };
-    elements.out.push('{');
-    let ending = elements.run()?;
-    cursor.at = elements.cursor.at;
-    Ok(vec![Printed::new(name, elements.out).ending(ending)])
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Container {
-    Object,
-    Array,
-}
-
-struct Element<'s> {
-    name: String,
-    place: Place<'s>,
-    kind: Container,
-    count: usize,
-}
-
-struct Elements<'t, 's> {
-    cursor: Cursor<'t>,
-    out: String,
-    open: Vec<Element<'s>>,
-}
-
-/// Deeper nesting of elements is not read.
-const MAX_ELEMENTS: usize = 100;
-
-impl Elements<'_, '_> {
-    fn run(&mut self) -> Look<Ending> {
-        loop {
-            self.cursor.skip_space();
-            if self.cursor.rest().is_empty() && self.cursor.is_end {
-                return Ok(Ending::Cut);
-            }
-            let mut ahead = self.cursor;
-            ahead.eat(ELEMENT_PREFIX)?;
-            let Some(top) = self.open.last() else {
-                return Ok(Ending::Closed);
-            };
-            if ahead.eat("</")? {
-                let name = ahead.up_to(">", MAX_TAG)?;
-                let is_call_end = name == "invoke" || name == "tool_call";
-                if self.open.len() == 1 || is_call_end && name != top.name {
-                    self.close_all();
-                    // The list's own end is not ours.
-                    if name == "invoke" {
-                        self.cursor = ahead;
-                    }
-                    return Ok(Ending::Closed);
-                }
-                if name != top.name {
-                    return Err(Stop::Not);
-                }
-                self.out.push(if top.kind == Container::Object {
-                    '}'
-                } else {
-                    ']'
-                });
-                self.open.pop();
-                self.cursor = ahead;
-                continue;
-            }
-            if !ahead.eat("<")? {
-                return Err(Stop::Not);
-            }
-            let name = ahead.up_to(">", MAX_TAG)?.to_owned();
-            self.cursor = ahead;
-            if !self.element(name)? {
-                return Ok(Ending::Cut);
-            }
-        }
-    }
-
-    fn close_all(&mut self) {
-        while let Some(element) = self.open.pop() {
-            self.out.push(if element.kind == Container::Object {
-                '}'
-            } else {
-                ']'
-            });
-        }
-    }
-
-    /// Reads an element behind its opening tag; `false`: the text ended inside.
-    fn element(&mut self, name: String) -> Look<bool> {
-        let Some(top) = self.open.last_mut() else {
-            return Err(Stop::Not);
-        };
-        let place = match top.kind {
-            Container::Object => top.place.property(&name),
-            Container::Array => top.place.items(),
-        };
-        if top.count > 0 {
-            self.out.push_str(", ");
-        }
-        top.count += 1;
-        if top.kind == Container::Object {
-            self.out.push_str(&string(&name));
-            self.out.push_str(": ");
-        }
-        let mut ahead = self.cursor;
-        ahead.skip_space();
-        let holds_elements = {
-            let mut inner = ahead;
-            inner.eat(ELEMENT_PREFIX)? && inner.sees("<")? && !inner.sees("</")?
-        };
-        if holds_elements && !place.allows_text() && self.open.len() < MAX_ELEMENTS {
-            ahead.at += ELEMENT_PREFIX.len() + 1;
-            let first = ahead.up_to(">", MAX_TAG)?;
-            let is_list = first == "item" && !place.property("item").is_known() || place.is_list();
-            let kind = if is_list {
-                Container::Array
-            } else {
-                Container::Object
-            };
-            self.out.push(if is_list { '[' } else { '{' });
-            self.open.push(Element {
-                name,
-                place,
-                kind,
-                count: 0,
-            });
-            return Ok(true);
-        }
-        // The value goes up to its own closing tag, with or without the prefix.
-        let rest = self.cursor.rest();
-        let close = format!("</{name}>");
-        let Some(end) = rest.find(&close) else {
-            return if self.cursor.is_end {
-                Ok(false)
-            } else {
-                Err(Stop::More)
-            };
-        };
-        let raw = rest.get(..end).unwrap_or_default();
-        let raw = raw.strip_suffix(ELEMENT_PREFIX).unwrap_or(raw);
-        if raw.trim().is_empty() && !place.allows_text() && place.is_known() {
-            self.out.push_str(if place.is_list() { "[]" } else { "{}" });
-        } else {
-            self.out.push_str(&place.json(raw));
-        }
-        self.cursor.at += end + close.len();
-        Ok(true)
-    }
 }
