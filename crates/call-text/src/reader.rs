@@ -419,6 +419,12 @@ impl CallReader {
     }
 
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        // No call begins with so many brackets; looking behind them each time would be slow.
+        const MAX_BRACKETS: usize = 8;
+        let brackets = rest.bytes().take_while(|byte| matches!(byte, b'[' | b'{'));
+        if brackets.take(MAX_BRACKETS + 1).count() > MAX_BRACKETS {
+            return Ok(None);
+        }
         for format in [&format::BARE_JSON, &format::BARE_PYTHON] {
             if self.reads_bare(format)
                 && let Some(step) = self.begin(format, rest, is_end)?
