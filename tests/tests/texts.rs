@@ -1,10 +1,31 @@
-//! Whole text and stream are one: any cutting of a text gives the same calls and the same rest.
+//! Calls printed as text: every format has its cases, and any cutting of a text reads the same.
 
+use proptest::prelude::*;
 use serde_json::Value;
-use toolmend::{CallReader, Mode, Piece, RawCall, ReadOptions, ToolSet, ToolSpec};
-use toolmend_tests::cases;
+use toolmend::call_text::{self, Part};
+use toolmend::{
+    CallReader, Effect, Mode, Piece, Policy, RawCall, ReadOptions, Risk, ToolSet, ToolSpec,
+};
+use toolmend_tests::{cases, same};
 
-fn read(pieces: &[&str], tools: &ToolSet, options: ReadOptions) -> (Vec<RawCall<'static>>, String) {
+/// The case files of `tests/cases/text`, one for each family of formats.
+const FAMILIES: &[&str] = &[
+    "json_in_markers",
+    "tags",
+    "pairs",
+    "name_and_json",
+    "marked_values",
+    "python",
+    "bare_json",
+    "not_a_call",
+];
+
+/// Sizes of pieces, in characters, that every text is cut into.
+const SIZES: &[usize] = &[1, 2, 3, 7];
+
+type Read = (Vec<RawCall<'static>>, String);
+
+fn read(pieces: &[&str], tools: &ToolSet, options: ReadOptions) -> Read {
     let mut reader = CallReader::new(tools.clone(), options);
     let mut out: Vec<Piece> = pieces.iter().flat_map(|piece| reader.push(piece)).collect();
     out.extend(reader.finish());
@@ -19,30 +40,125 @@ fn read(pieces: &[&str], tools: &ToolSet, options: ReadOptions) -> (Vec<RawCall<
 }
 
 fn pieces(text: &str, size: usize) -> Vec<&str> {
-    let starts: Vec<usize> = text
-        .char_indices()
-        .map(|(at, _)| at)
-        .step_by(size)
-        .collect();
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts
-        .iter()
-        .zip(ends)
-        .map(|(start, end)| &text[*start..end])
-        .collect()
+    cut(text, std::iter::repeat(size))
 }
 
-fn tools_of(row: &Value) -> ToolSet {
-    let specs = row["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
+/// A text in pieces of so many characters.
+fn cut(text: &str, mut sizes: impl Iterator<Item = usize>) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let size = sizes.next().unwrap_or(1).max(1);
+        let end = rest
+            .char_indices()
+            .nth(size)
+            .map_or(rest.len(), |(at, _)| at);
+        let (piece, after) = rest.split_at(end);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+/// Reads a text whole and in pieces, and makes sure that it is the same.
+fn read_all_ways(text: &str, tools: &ToolSet, options: ReadOptions) -> Read {
+    let whole = read(&[text], tools, options);
+    for size in SIZES {
+        let cut = read(&pieces(text, *size), tools, options);
+        assert_eq!(cut, whole, "by {size}: {text}");
+    }
+    let uneven = [5, 1, 13, 2, 1, 40].into_iter().cycle();
+    assert_eq!(
+        read(&cut(text, uneven), tools, options),
+        whole,
+        "unevenly: {text}"
+    );
+    whole
+}
+
+fn tools_of<'r>(rows: impl IntoIterator<Item = &'r Value>) -> ToolSet {
+    let specs = rows
+        .into_iter()
         .map(|tool| ToolSpec::from_json(tool).unwrap());
     ToolSet::new(specs).0
 }
 
+fn case_tools() -> ToolSet {
+    tools_of(&cases("text_tools.jsonl"))
+}
+
+fn options_of(row: &Value) -> ReadOptions {
+    let mode = match row["mode"].as_str() {
+        Some("expected") => Mode::Expected,
+        _ => Mode::Leaked,
+    };
+    ReadOptions::default()
+        .with_mode(mode)
+        .with_tool_choice_none(row["tool_choice"] == "none")
+}
+
 #[test]
-fn any_cutting_of_a_text_reads_the_same() {
+fn every_case_reads_as_it_should_in_any_cutting() {
+    let tools = case_tools();
+    for row in FAMILIES
+        .iter()
+        .flat_map(|family| cases(&format!("text/{family}.jsonl")))
+    {
+        let id = row["id"].as_str().unwrap();
+        let (raws, content) =
+            read_all_ways(row["text"].as_str().unwrap(), &tools, options_of(&row));
+        if let Some(wanted) = row["content"].as_str() {
+            assert_eq!(content, wanted, "{id}");
+        }
+        let verdicts: Vec<_> = raws
+            .iter()
+            .flat_map(|raw| tools.repair_all(raw, &Policy::default()))
+            .collect();
+        let calls: Vec<_> = verdicts
+            .iter()
+            .filter_map(|verdict| verdict.call())
+            .collect();
+        let wanted = row["calls"].as_array().unwrap();
+        assert_eq!(calls.len(), wanted.len(), "{id}: {verdicts:?}");
+        for (call, wanted) in calls.iter().zip(wanted) {
+            assert_eq!(call.tool(), wanted["name"].as_str().unwrap(), "{id}");
+            let arguments = call.arguments().value();
+            assert!(same(arguments, &wanted["arguments"]), "{id}: {arguments}");
+        }
+        if row.get("rejected").is_some() {
+            assert!(
+                !verdicts.is_empty(),
+                "{id}: a call that cannot run is reported"
+            );
+        } else if let Some(format) = row["format"].as_str() {
+            let named = |raw: &RawCall<'_>| {
+                serde_json::to_value(raw).unwrap()["readings"][0]["rule"] == format
+            };
+            assert!(
+                raws.iter().any(named),
+                "{id} was not read by {format}: {raws:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_format_has_a_case() {
+    let rows: Vec<Value> = FAMILIES
+        .iter()
+        .flat_map(|family| cases(&format!("text/{family}.jsonl")))
+        .collect();
+    for rule in call_text::rules() {
+        assert!(
+            rows.iter().any(|row| row["format"] == rule.id),
+            "{} has no case in tests/cases/text",
+            rule.id
+        );
+    }
+}
+
+#[test]
+fn real_replies_read_the_same_in_any_cutting() {
     let rows = [
         "field.jsonl",
         "local/qwen05_native.jsonl",
@@ -54,57 +170,251 @@ fn any_cutting_of_a_text_reads_the_same() {
     .filter(|row| row["mode"] == "text");
     let mut with_calls = 0;
     for row in rows {
-        let tools = tools_of(&row);
-        let text = row["raw"].as_str().unwrap();
+        let tools = tools_of(row["tools"].as_array().unwrap());
         for mode in [Mode::Leaked, Mode::Expected] {
             let options = ReadOptions::default().with_mode(mode);
-            let whole = read(&[text], &tools, options);
-            with_calls += whole.0.len();
-            for size in [1, 2, 3, 7] {
-                assert_eq!(
-                    read(&pieces(text, size), &tools, options),
-                    whole,
-                    "{mode:?} by {size}: {text}"
-                );
-            }
+            with_calls += read_all_ways(row["raw"].as_str().unwrap(), &tools, options)
+                .0
+                .len();
         }
     }
     assert!(with_calls > 100, "only {with_calls} calls were read");
 }
 
 #[test]
-fn what_is_no_call_comes_out_byte_for_byte() {
-    let (tools, _) = ToolSet::new([ToolSpec::without_schema("search")]);
-    for text in [
-        "",
-        "Done.",
-        "a < b and `<tool_call>` in code",
-        "```\n<tool_call>{\"name\": \"search\"}</tool_call>\n```\nis an example",
-        "<tool_call>{\"name\": \"unknown\", \"arguments\": {}}</tool_call>",
-        "<think><tool_call>{\"name\": \"search\"}</tool_call></think>ok",
-        "{\"answer\": 42}",
-        "{\"name\": \"search\", \"arguments\": {}} is how it looks",
-        "<tool_call>",
-        "<tool_ca",
-        "```json",
-        "{{{{[[[[",
-        "thinking <tool_call>{\"name\": \"search\"}</tool_call></think>ok",
-    ] {
-        for size in [1, 3, 1000] {
-            let (calls, rest) = read(&pieces(text, size), &tools, ReadOptions::default());
-            assert_eq!((calls.len(), rest.as_str()), (0, text), "by {size}");
+fn small_models_get_no_call_that_they_did_not_write() {
+    for row in cases("local/smollm_prompt.jsonl") {
+        let tools = tools_of(row["tools"].as_array().unwrap());
+        let text = row["raw"].as_str().unwrap();
+        let options = ReadOptions::default().with_mode(Mode::Expected);
+        for raw in read(&[text], &tools, options).0 {
+            assert!(
+                text.contains(raw.name()),
+                "{} is not in: {text}",
+                raw.name()
+            );
+            let verdict = tools.repair(&raw, &Policy::default());
+            let Some(call) = verdict.call() else { continue };
+            for scalar in scalars(call.arguments().value()) {
+                assert!(text.contains(&scalar), "{scalar} is not in: {text}");
+            }
+        }
+    }
+}
+
+/// The texts of all scalars in a value.
+fn scalars(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(scalars).collect(),
+        Value::Object(members) => members.values().flat_map(scalars).collect(),
+        Value::String(text) => vec![text.clone()],
+        Value::Number(number) => vec![number.to_string()],
+        Value::Bool(_) | Value::Null => Vec::new(),
+    }
+}
+
+#[test]
+fn destructive_tools_never_run_from_leaked_text() {
+    let spec = |tool: &Value| {
+        ToolSpec::from_json(tool)
+            .unwrap()
+            .with_effect(Effect::Destructive)
+    };
+    let (tools, _) = ToolSet::new(cases("text_tools.jsonl").iter().map(spec));
+    for row in FAMILIES
+        .iter()
+        .flat_map(|family| cases(&format!("text/{family}.jsonl")))
+    {
+        let options = options_of(&row);
+        for raw in read(&[row["text"].as_str().unwrap()], &tools, options).0 {
+            let verdict = tools.repair(&raw, &Policy::default());
+            let is_unmarked = row["format"].as_str().is_none_or(|format| {
+                matches!(
+                    format,
+                    "call_bare_json" | "call_bare_python" | "call_bare_named" | "call_fenced"
+                )
+            });
+            if row["mode"] == "leaked" || is_unmarked {
+                assert!(verdict.call().is_none(), "{}", row["text"]);
+            }
         }
     }
 }
 
 #[test]
-fn nothing_is_a_call_where_calls_are_forbidden() {
-    let (tools, _) = ToolSet::new([ToolSpec::without_schema("search")]);
-    let text = "<tool_call>{\"name\": \"search\", \"arguments\": {}}</tool_call>";
-    let (calls, rest) = read(
-        &[text],
-        &tools,
-        ReadOptions::default().with_tool_choice_none(true),
-    );
-    assert_eq!((calls.len(), rest.as_str()), (0, text));
+fn a_marked_call_is_sure_only_where_calls_are_expected() {
+    let tools = case_tools();
+    let text = r#"<tool_call>{"name": "ping", "arguments": {}}</tool_call>"#;
+    for (mode, risk) in [
+        (Mode::Leaked, Risk::Inferred),
+        (Mode::Expected, Risk::Lossless),
+    ] {
+        let (calls, _) = read(&[text], &tools, ReadOptions::default().with_mode(mode));
+        let reading = &serde_json::to_value(&calls[0]).unwrap()["readings"][0];
+        assert_eq!(reading["risk"], serde_json::to_value(risk).unwrap());
+    }
+}
+
+#[test]
+fn prose_is_let_out_at_once() {
+    let tools = case_tools();
+    let mut reader = CallReader::new(tools, ReadOptions::default());
+    let text =
+        "Plain words, a < b, a list [1, 2], {braces}, `code` and a (half) <tag>.\nNext line, ";
+    for piece in pieces(&text.repeat(50), 3) {
+        let mut let_out = 0;
+        reader.feed(piece, &mut |part| {
+            if let Part::Text(text) = part {
+                let_out += text.len();
+            }
+        });
+        assert!(
+            reader.held() <= 64,
+            "{} bytes are held at {piece:?}",
+            reader.held()
+        );
+    }
+}
+
+#[test]
+fn hostile_texts_come_out_whole() {
+    let tools = case_tools();
+    let hostile = [
+        "<",
+        "[",
+        "{",
+        "`",
+        "<tool_call>",
+        "<tool_call",
+        "[TOOL_CALLS]",
+        "<function=ping>",
+        "ping(",
+        "[ping(",
+        "<invoke name=\"ping\"><parameter name=\"x\">",
+        "{\"name\": \"ping\", ",
+        "<|channel|>",
+        "]<]minimax[>[<tool_call>",
+        "<think>",
+        "</think>",
+        "\n",
+        "\"",
+        "'",
+        "<|tool_call>call:ping{",
+        "<arg_key>",
+        "```\n",
+        "\n{\"name\": \"ping\"} x",
+    ];
+    for unit in hostile {
+        let text = unit.repeat(40_000 / unit.len());
+        for mode in [Mode::Leaked, Mode::Expected] {
+            let options = ReadOptions::default().with_mode(mode);
+            let whole = read(&[&text], &tools, options);
+            assert_eq!(
+                read(&pieces(&text, 997), &tools, options),
+                whole,
+                "{unit:?}"
+            );
+            if whole.0.is_empty() {
+                assert_eq!(whole.1, text, "{unit:?}");
+            }
+        }
+    }
+}
+
+/// Fragments of which texts are made that look like calls and are not, or are.
+fn fragment() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "<tool_call>",
+        "</tool_call>",
+        "<function=ping>",
+        "</function>",
+        "<parameter=city>",
+        "</parameter>",
+        "{\"name\": \"ping\", \"arguments\": {}}",
+        "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"a\"}}",
+        "[",
+        "]",
+        "{",
+        "}",
+        "```",
+        "```json\n",
+        "`",
+        "\n",
+        " ",
+        "ping()",
+        "get_weather(city=\"a\")",
+        "ping",
+        "(",
+        ")",
+        "[TOOL_CALLS]",
+        "ping[ARGS]{}",
+        "<|tool_call_begin|>",
+        "functions.ping:0",
+        "<|tool_call_argument_begin|>",
+        "<think>",
+        "</think>",
+        "text",
+        ", ",
+        "\"",
+        "'",
+        "\\",
+        "=",
+        "<|im_end|>",
+        "<|channel|>",
+        "to=functions.ping",
+        "<|message|>",
+        "<|call|>",
+        "<|start|>assistant",
+        "<invoke name=\"ping\">",
+        "</invoke>",
+        "<|tool_call>",
+        "call:ping{",
+        "<|\"|>",
+        "<arg_key>",
+        "</arg_key>",
+        "<arg_value>",
+        "</arg_value>",
+        "Action: ping\n",
+        "Action Input: {}",
+        "é",
+        "### Instruction",
+        "# ",
+        "<|open|>tools<|sep|>",
+        "]<]minimax[>[",
+        "<ping>",
+        "</ping>",
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_text_reads_the_same_in_any_cutting(
+        parts in prop::collection::vec(fragment(), 0..24),
+        sizes in prop::collection::vec(1_usize..9, 1..40),
+        expected in any::<bool>(),
+    ) {
+        let tools = case_tools();
+        let mode = if expected { Mode::Expected } else { Mode::Leaked };
+        let options = ReadOptions::default().with_mode(mode);
+        let text = parts.concat();
+        let whole = read(&[&text], &tools, options);
+        let in_pieces = read(&cut(&text, sizes.into_iter().cycle()), &tools, options);
+        prop_assert_eq!(&in_pieces, &whole);
+        prop_assert_eq!(&read(&pieces(&text, 1), &tools, options), &whole);
+        if whole.0.is_empty() {
+            prop_assert_eq!(&whole.1, &text);
+        }
+    }
+
+    #[test]
+    fn without_tools_every_text_comes_out(parts in prop::collection::vec(fragment(), 0..24)) {
+        let text = parts.concat();
+        for mode in [Mode::Leaked, Mode::Expected] {
+            let (calls, content) = read(&pieces(&text, 2), &ToolSet::new([]).0, ReadOptions::default().with_mode(mode));
+            prop_assert!(calls.is_empty());
+            prop_assert_eq!(&content, &text);
+        }
+    }
 }

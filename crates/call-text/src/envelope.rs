@@ -97,7 +97,9 @@ fn extent(cursor: Cursor<'_>, close: &[&'static str], is_cut: bool) -> Look<(usi
             .iter()
             .filter_map(|marker| {
                 let mut all = rest.match_indices(marker).map(|(at, _)| at);
-                all.clone().find(|at| looks_whole(*at)).or_else(|| all.next())
+                all.clone()
+                    .find(|at| looks_whole(*at))
+                    .or_else(|| all.next())
             })
             .min_by_key(|at| (!looks_whole(*at), *at))
     };
@@ -201,7 +203,9 @@ impl Envelopes<'_, '_> {
         };
         let beside = members.iter().any(|(key, _)| !is_envelope_key(key));
         let arguments = match arguments {
-            Some(at) if beside && expected => Some(self.merged(&members, at, &name, &is_envelope_key)?),
+            Some(at) if beside && expected => {
+                Some(self.merged(&members, at, &name, &is_envelope_key)?)
+            }
             Some(_) if beside => return None,
             Some(at) => Some(self.text_of(at)?),
             None if expected => match self.inline(&members, &name)? {
@@ -268,7 +272,10 @@ impl Envelopes<'_, '_> {
             if parameters.contains(&key) && clean_name(&self.key(*at)) != name {
                 writer.member(key, &literal::to_json(self.values, *at)?);
                 count += 1;
-            } else if ![NAME_KEYS, MORE_NAME_KEYS, ID_KEYS, OTHER_KEYS].iter().any(|keys| keys.contains(&key)) {
+            } else if ![NAME_KEYS, MORE_NAME_KEYS, ID_KEYS, OTHER_KEYS]
+                .iter()
+                .any(|keys| keys.contains(&key))
+            {
                 return None;
             }
         }
@@ -401,7 +408,10 @@ fn forgiving_one(text: &str) -> Option<Printed> {
         .min_by_key(|(at, _)| *at)?;
     // {"name": "f": {…}}
     let after_name = inside.get(name_at + name.len() + 2..).unwrap_or_default();
-    let value = after_name.trim_start().strip_prefix(':').map(str::trim_start);
+    let value = after_name
+        .trim_start()
+        .strip_prefix(':')
+        .map(str::trim_start);
     let joined = value
         .filter(|value| value.starts_with('{'))
         .map(|value| inside.len() - value.len());

@@ -7,7 +7,7 @@ use crate::named::Shape;
 use crate::pairs::Tags;
 use crate::printed::Printed;
 use crate::tools::Context;
-use crate::{envelope, marked, named, pairs, python, tags};
+use crate::{elements, envelope, marked, named, pairs, python, tags};
 
 /// One way in which models print calls.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Format {
             Body::Named(shape) => named::read(cursor, shape, self.close, context),
             Body::Pairs(tags) => pairs::read(cursor, tags, self.open, self.close, context),
             Body::Tags => tags::read(cursor, self.close, context),
-            Body::Elements => tags::read_elements(cursor, context),
+            Body::Elements => elements::read(cursor, context),
             Body::ToolTag => marked::read_tool_tag(cursor, context),
             Body::Gemma => marked::read_gemma(cursor, self.close, context),
             Body::Kimi => marked::read_kimi(cursor, context),

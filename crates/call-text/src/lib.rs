@@ -12,18 +12,21 @@
 //! |---|---|
 //! | `reader` | the walk over the text, and what of it comes out when |
 //! | `prose`, `trigger` | where a place stands: prose, code, reasoning; where a call may begin |
+//! | `told`, `attempts` | what earlier calls say about later ones; when to look again |
 //! | `pending` | calls that depend on what follows them |
 //! | `format` | the table of formats: adding one is adding an entry |
 //! | `section` | markers, one call after another, closing markers |
-//! | `envelope`, `python`, `tags`, `pairs`, `named`, `marked` | a reader for each family of formats |
+//! | `envelope`, `python`, `tags`, `elements`, `pairs`, `named`, `marked` | a reader for each family of formats |
 //! | `values`, `literal` | values as models print them: JSON, Python and between |
 //! | `typing`, `tools` | what the schema says about a raw text; which names are tools |
 //! | `cursor`, `printed` | looking at a text that may still grow; a call as it was printed |
 //! | `deltas` | streamed call deltas |
 #![deny(clippy::disallowed_methods)]
 
+mod attempts;
 mod cursor;
 mod deltas;
+mod elements;
 mod envelope;
 mod format;
 mod literal;
@@ -38,6 +41,7 @@ mod python;
 mod reader;
 mod section;
 mod tags;
+mod told;
 mod tools;
 mod trigger;
 mod typing;

@@ -10,11 +10,7 @@ use crate::values::{self, Bare, Broken, Kind, Values};
 const PRINTING: &[&str] = &["print"];
 
 /// Reads a call, or a list of calls, and steps over it.
-fn read_with(
-    cursor: &mut Cursor<'_>,
-    bare: Bare,
-    context: Context<'_>,
-) -> Look<Vec<Printed>> {
+fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<Vec<Printed>> {
     match values::read(cursor, bare) {
         Ok(values) => calls(&values, 0, context).ok_or(Stop::Not),
         Err(Broken::More) => Err(Stop::More),
@@ -44,11 +40,7 @@ pub(crate) fn read_quoted(text: &str, context: Context<'_>) -> Option<Vec<Printe
         .then_some(calls)
 }
 
-fn read_many_with(
-    cursor: &mut Cursor<'_>,
-    bare: Bare,
-    context: Context<'_>,
-) -> Look<Vec<Printed>> {
+fn read_many_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<Vec<Printed>> {
     let mut all = read_with(cursor, bare, context)?;
     loop {
         let mut ahead = *cursor;
@@ -67,7 +59,11 @@ fn read_many_with(
 }
 
 /// The calls of a value that is a call or a list of calls; `None` if it is anything else.
-pub(crate) fn calls(values: &Values<'_>, root: usize, context: Context<'_>) -> Option<Vec<Printed>> {
+pub(crate) fn calls(
+    values: &Values<'_>,
+    root: usize,
+    context: Context<'_>,
+) -> Option<Vec<Printed>> {
     let node = values.node(root)?;
     match node.kind {
         Kind::Call if PRINTING.contains(&values.name(root)) => {
@@ -112,12 +108,7 @@ fn unescaped(values: &Values<'_>, at: usize, context: Context<'_>) -> Option<Pri
     Some(Printed::new(name, arguments))
 }
 
-fn arguments(
-    values: &Values<'_>,
-    at: usize,
-    name: &str,
-    context: Context<'_>,
-) -> Option<String> {
+fn arguments(values: &Values<'_>, at: usize, name: &str, context: Context<'_>) -> Option<String> {
     let children: Vec<usize> = values.children(at).collect();
     if let [only] = children.as_slice()
         && values.node(*only)?.kind == Kind::Object

@@ -3,6 +3,7 @@
 
 use repair_core::{Finish, Fix, RawCall, Risk, ToolSet, ToolSpec};
 
+use crate::attempts::Attempts;
 use crate::cursor::{Look, Stop, floor};
 use crate::format::{self, FORMATS, Format};
 use crate::options::{Mode, ReadOptions};
@@ -10,6 +11,7 @@ use crate::pending::{Condition, Pending};
 use crate::printed::{Ending, Printed};
 use crate::prose::{self, Prose, Turn};
 use crate::section::{self, Found, Next};
+use crate::told::Told;
 use crate::tools::{Context, MAX_NAME};
 use crate::trigger;
 
@@ -85,77 +87,6 @@ pub struct CallReader {
     told: Told,
 }
 
-/// What the calls so far say about those to come, where calls are expected.
-#[derive(Debug, Default)]
-struct Told {
-    /// Prose stands before the first call.
-    has_lead_in: bool,
-    /// The model has said what it was to say: what follows is explanation or made up.
-    is_over: bool,
-    /// Name and arguments of the calls so far, without white space.
-    calls: Vec<(String, String)>,
-    /// How many of them stand before the last prose.
-    settled: usize,
-    any: bool,
-    /// The beginning of the word at which the walk stands: it may be the name of a call.
-    word: String,
-}
-
-impl Told {
-    /// Whether a run of text shows that words were written that are no name of a call. A word at
-    /// its end is judged by what follows.
-    fn sees_prose(&mut self, text: &str) -> bool {
-        const MAX_WORD: usize = 16;
-        let goes_on = trigger::name_at(text);
-        let word = text.get(..goes_on.unwrap_or(text.len())).unwrap_or_default();
-        if self.word.len() < MAX_WORD {
-            self.word.push_str(word);
-        }
-        let Some(end) = goes_on else {
-            return false;
-        };
-        let is_word = |word: &str| {
-            word.contains(char::is_alphabetic)
-                && !matches!(word, "print" | "await" | "and" | "or" | "then")
-        };
-        let rest = text.get(end..).unwrap_or_default();
-        let last = trigger::name_before(rest);
-        let between = rest.get(..rest.len() - last.len()).unwrap_or_default();
-        let sees = is_word(&self.word) || between.split_whitespace().any(is_word);
-        last.clone_into(&mut self.word);
-        sees
-    }
-
-    /// A call without white space, to compare it with others.
-    fn key(call: &Printed) -> (String, String) {
-        let arguments = call.arguments.as_deref().unwrap_or_default();
-        let arguments = arguments.split_whitespace().collect();
-        (call.name.clone(), arguments)
-    }
-}
-
-/// How often the held text was looked at: never more than a fixed number of times its length.
-#[derive(Debug, Default)]
-struct Attempts {
-    length: usize,
-    work: usize,
-}
-
-impl Attempts {
-    /// Whether to look again at a text of this length, to which `new` was added.
-    fn is_due(&mut self, length: usize, new: &str, is_end: bool) -> bool {
-        let has_grown = length >= self.length.saturating_mul(2);
-        let may_end = self.work <= length.saturating_mul(16)
-            && new.bytes().any(|byte| !byte.is_ascii_alphanumeric());
-        let is_due = is_end || has_grown || may_end;
-        if is_due {
-            self.work += length;
-            self.length = length;
-        }
-        is_due
-    }
-}
-
 /// How many possible calls may turn out at the end of the text to be none.
 const MAX_REFUSED: usize = 64;
 /// How much of the text before a call without markers is held, beside the name, in bytes.
@@ -209,7 +140,7 @@ impl CallReader {
     /// ```
     /// use call_text::{CallReader, Part, ReadOptions};
     /// use repair_core::ToolSet;
-    /// let mut reader = CallReader::new(ToolSet::default(), ReadOptions::default());
+    /// let mut reader = CallReader::new(ToolSet::new([]).0, ReadOptions::default());
     /// let mut text = String::new();
     /// reader.feed("a plain ", &mut |part| {
     ///     if let Part::Text(part) = part {
@@ -467,6 +398,12 @@ impl CallReader {
     }
 
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        // No call begins with so many brackets; looking behind them each time would be slow.
+        const MAX_BRACKETS: usize = 8;
+        let brackets = rest.bytes().take_while(|byte| matches!(byte, b'[' | b'{'));
+        if brackets.take(MAX_BRACKETS + 1).count() > MAX_BRACKETS {
+            return Ok(None);
+        }
         for format in [&format::BARE_JSON, &format::BARE_PYTHON] {
             if self.reads_bare(format)
                 && let Some(step) = self.begin(format, rest, is_end)?
@@ -690,7 +627,11 @@ impl CallReader {
             && self.section.is_none()
             && calls.iter().all(|call| {
                 let key = Told::key(call);
-                self.told.calls.iter().take(self.told.settled).any(|known| *known == key)
+                self.told
+                    .calls
+                    .iter()
+                    .take(self.told.settled)
+                    .any(|known| *known == key)
             })
     }
 

@@ -20,34 +20,36 @@ const LIST_WORDS: &[&str] = &["function_calls", "tool_calls", "tool_call", "func
 /// Characters of the bars in tags such as `<｜DSML｜invoke>`.
 const BARS: &[char] = &['｜', '‖', '|', '│', '▁'];
 /// Longest tag, in bytes.
-const MAX_TAG: usize = 400;
-/// What stands before every tag of a call in elements.
-pub(crate) const ELEMENT_PREFIX: &str = "]<]minimax[>[";
+pub(crate) const MAX_TAG: usize = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Call,
     Parameter,
     List,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Tag<'t> {
-    role: Role,
-    is_closing: bool,
+pub(crate) struct Tag<'t> {
+    pub(crate) role: Role,
+    pub(crate) is_closing: bool,
     is_empty: bool,
     /// The name in it, if it is there.
-    name: &'t str,
+    pub(crate) name: &'t str,
     /// DSML's `string="true"`.
     is_string: Option<bool>,
-    length: usize,
+    pub(crate) length: usize,
 }
 
 /// The tag at the cursor, without stepping over it. [`Stop::Not`]: no tag of these syntaxes.
-fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
+pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     let rest = cursor.rest();
     let Some(inside) = rest.strip_prefix('<') else {
-        return if rest.is_empty() { cursor.more() } else { Err(Stop::Not) };
+        return if rest.is_empty() {
+            cursor.more()
+        } else {
+            Err(Stop::Not)
+        };
     };
     let word = inside.strip_prefix('/').unwrap_or(inside);
     let is_closing = word.len() < inside.len();
@@ -63,12 +65,20 @@ fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     .max_by_key(|(_, word)| word.len());
     let Some((role, word)) = found else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
-        return if could_grow { cursor.more() } else { Err(Stop::Not) };
+        return if could_grow {
+            cursor.more()
+        } else {
+            Err(Stop::Not)
+        };
     };
     let after = bare.get(word.len()..).unwrap_or_default();
     let window = after.get(..floor(after, MAX_TAG)).unwrap_or(after);
     let Some(close) = tag_end(window) else {
-        return if window.len() < after.len() { Err(Stop::Not) } else { cursor.more() };
+        return if window.len() < after.len() {
+            Err(Stop::Not)
+        } else {
+            cursor.more()
+        };
     };
     let attributes = after.get(..close).unwrap_or_default();
     let is_empty = attributes.ends_with('/');
@@ -174,7 +184,15 @@ pub(crate) fn read(
 }
 
 /// Words for the arguments as a whole.
-const WHOLE_WORDS: &[&str] = &["arguments", "args", "input", "parameters", "params", "properties", "kwargs"];
+const WHOLE_WORDS: &[&str] = &[
+    "arguments",
+    "args",
+    "input",
+    "parameters",
+    "params",
+    "properties",
+    "kwargs",
+];
 
 /// The parameters of a call so far.
 struct Parameters {
@@ -222,7 +240,11 @@ fn read_parameters(
     loop {
         cursor.skip_space();
         if cursor.rest().is_empty() {
-            return if cursor.is_end { Ok(Ending::Cut) } else { Err(Stop::More) };
+            return if cursor.is_end {
+                Ok(Ending::Cut)
+            } else {
+                Err(Stop::More)
+            };
         }
         if cursor.sees_any(close)?.is_some() {
             return Ok(Ending::Closed);
@@ -239,7 +261,12 @@ fn read_parameters(
             Some(next) if next.role == Role::Parameter && !next.is_closing => {
                 let key = next.name.to_owned();
                 cursor.at += next.length;
-                let value = Value { key: &key, seen: &parameters.seen, close, place };
+                let value = Value {
+                    key: &key,
+                    seen: &parameters.seen,
+                    close,
+                    place,
+                };
                 let Some(raw) = value.read(cursor)? else {
                     cursor.at = cursor.text.len();
                     return Ok(Ending::Cut);
@@ -302,7 +329,9 @@ fn json_body(
         return Err(Stop::More);
     }
     cursor.at = cursor.text.len();
-    Ok(vec![Printed::new(name, rest.trim_end()).ending(Ending::Cut)])
+    Ok(vec![
+        Printed::new(name, rest.trim_end()).ending(Ending::Cut),
+    ])
 }
 
 /// A parameter's value being read.
@@ -347,7 +376,11 @@ impl Value<'_, '_> {
         loop {
             let rest = cursor.text.get(at..).unwrap_or_default();
             let Some(next) = rest.find('<') else {
-                return if cursor.is_end { Ok(None) } else { Err(Stop::More) };
+                return if cursor.is_end {
+                    Ok(None)
+                } else {
+                    Err(Stop::More)
+                };
             };
             let mut here = *cursor;
             here.at = at + next;
@@ -373,7 +406,8 @@ impl Value<'_, '_> {
                     if rest.len() <= self.key.len() && !ahead.is_end && self.key.starts_with(rest) {
                         return Err(Stop::More);
                     }
-                    rest.strip_prefix(self.key).is_some_and(|rest| rest.starts_with('>'))
+                    rest.strip_prefix(self.key)
+                        .is_some_and(|rest| rest.starts_with('>'))
                 };
                 if !is_mismatch {
                     let at_close = here.sees_any(self.close)?;
@@ -397,7 +431,10 @@ impl Value<'_, '_> {
                     && tag.name != self.key
                     && !self.seen.iter().any(|key| key == tag.name)
                     && self.place.property(tag.name).is_known()
-                    && here.text.get(..here.at).is_some_and(|before| before.ends_with('\n'));
+                    && here
+                        .text
+                        .get(..here.at)
+                        .is_some_and(|before| before.ends_with('\n'));
                 Ok(is_new.then_some(here.at))
             }
             (Role::Call | Role::List, true) => {
@@ -411,7 +448,11 @@ impl Value<'_, '_> {
     fn goes_on(&self, mut ahead: Cursor<'_>) -> Look<bool> {
         ahead.skip_space();
         if ahead.rest().is_empty() {
-            return if ahead.is_end { Ok(true) } else { Err(Stop::More) };
+            return if ahead.is_end {
+                Ok(true)
+            } else {
+                Err(Stop::More)
+            };
         }
         if ahead.sees_any(self.close)?.is_some() {
             return Ok(true);
@@ -430,7 +471,11 @@ impl Value<'_, '_> {
         ahead.at = at;
         ahead.skip_space();
         if ahead.rest().is_empty() {
-            return if ahead.is_end { Ok(true) } else { Err(Stop::More) };
+            return if ahead.is_end {
+                Ok(true)
+            } else {
+                Err(Stop::More)
+            };
         }
         if ahead.sees_any(self.close)?.is_some() {
             return Ok(true);
@@ -452,142 +497,4 @@ pub(crate) fn without_added_breaks(raw: &str) -> &str {
         .strip_suffix("\r\n")
         .or_else(|| inner.strip_suffix('\n'))
         .unwrap_or(inner)
-}
-
-/// A call in elements: every tag has a prefix, and each argument is an element, objects and
-/// lists element by element.
-pub(crate) fn read_elements(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
-    cursor.eat(ELEMENT_PREFIX)?;
-    let open = tag(cursor)?;
-    if open.role != Role::Call || open.is_closing || !context.knows(open.name) {
-        return Err(Stop::Not);
-    }
-    let name = open.name.to_owned();
-    cursor.at += open.length;
-    let place = Place::arguments(context.schema(&name));
-    let mut elements = Elements {
-        cursor: *cursor,
-        out: String::new(),
-        open: vec![Element { name: String::new(), place, kind: Container::Object, count: 0 }],
-    };
-    elements.out.push('{');
-    let ending = elements.run()?;
-    cursor.at = elements.cursor.at;
-    Ok(vec![Printed::new(name, elements.out).ending(ending)])
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Container {
-    Object,
-    Array,
-}
-
-struct Element<'s> {
-    name: String,
-    place: Place<'s>,
-    kind: Container,
-    count: usize,
-}
-
-struct Elements<'t, 's> {
-    cursor: Cursor<'t>,
-    out: String,
-    open: Vec<Element<'s>>,
-}
-
-/// Deeper nesting of elements is not read.
-const MAX_ELEMENTS: usize = 100;
-
-impl Elements<'_, '_> {
-    fn run(&mut self) -> Look<Ending> {
-        loop {
-            self.cursor.skip_space();
-            if self.cursor.rest().is_empty() && self.cursor.is_end {
-                return Ok(Ending::Cut);
-            }
-            let mut ahead = self.cursor;
-            ahead.eat(ELEMENT_PREFIX)?;
-            let Some(top) = self.open.last() else { return Ok(Ending::Closed) };
-            if ahead.eat("</")? {
-                let name = ahead.up_to(">", MAX_TAG)?;
-                let is_call_end = name == "invoke" || name == "tool_call";
-                if self.open.len() == 1 || is_call_end && name != top.name {
-                    self.close_all();
-                    // The list's own end is not ours.
-                    if name == "invoke" {
-                        self.cursor = ahead;
-                    }
-                    return Ok(Ending::Closed);
-                }
-                if name != top.name {
-                    return Err(Stop::Not);
-                }
-                self.out.push(if top.kind == Container::Object { '}' } else { ']' });
-                self.open.pop();
-                self.cursor = ahead;
-                continue;
-            }
-            if !ahead.eat("<")? {
-                return Err(Stop::Not);
-            }
-            let name = ahead.up_to(">", MAX_TAG)?.to_owned();
-            self.cursor = ahead;
-            if !self.element(name)? {
-                return Ok(Ending::Cut);
-            }
-        }
-    }
-
-    fn close_all(&mut self) {
-        while let Some(element) = self.open.pop() {
-            self.out.push(if element.kind == Container::Object { '}' } else { ']' });
-        }
-    }
-
-    /// Reads an element behind its opening tag; `false`: the text ended inside.
-    fn element(&mut self, name: String) -> Look<bool> {
-        let Some(top) = self.open.last_mut() else { return Err(Stop::Not) };
-        let place = match top.kind {
-            Container::Object => top.place.property(&name),
-            Container::Array => top.place.items(),
-        };
-        if top.count > 0 {
-            self.out.push_str(", ");
-        }
-        top.count += 1;
-        if top.kind == Container::Object {
-            self.out.push_str(&string(&name));
-            self.out.push_str(": ");
-        }
-        let mut ahead = self.cursor;
-        ahead.skip_space();
-        let holds_elements = {
-            let mut inner = ahead;
-            inner.eat(ELEMENT_PREFIX)? && inner.sees("<")? && !inner.sees("</")?
-        };
-        if holds_elements && !place.allows_text() && self.open.len() < MAX_ELEMENTS {
-            ahead.at += ELEMENT_PREFIX.len() + 1;
-            let first = ahead.up_to(">", MAX_TAG)?;
-            let is_list = first == "item" && !place.property("item").is_known() || place.is_list();
-            let kind = if is_list { Container::Array } else { Container::Object };
-            self.out.push(if is_list { '[' } else { '{' });
-            self.open.push(Element { name, place, kind, count: 0 });
-            return Ok(true);
-        }
-        // The value goes up to its own closing tag, with or without the prefix.
-        let rest = self.cursor.rest();
-        let close = format!("</{name}>");
-        let Some(end) = rest.find(&close) else {
-            return if self.cursor.is_end { Ok(false) } else { Err(Stop::More) };
-        };
-        let raw = rest.get(..end).unwrap_or_default();
-        let raw = raw.strip_suffix(ELEMENT_PREFIX).unwrap_or(raw);
-        if raw.trim().is_empty() && !place.allows_text() && place.is_known() {
-            self.out.push_str(if place.is_list() { "[]" } else { "{}" });
-        } else {
-            self.out.push_str(&place.json(raw));
-        }
-        self.cursor.at += end + close.len();
-        Ok(true)
-    }
 }

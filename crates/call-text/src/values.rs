@@ -216,7 +216,9 @@ impl Reader<'_> {
     }
 
     fn open(&mut self, kind: Kind, start: usize, name_end: usize) -> Look<()> {
-        if self.open.len() >= MAX_DEPTH {
+        // A call is no value: only what prints a call holds one.
+        let is_value = kind == Kind::Call && self.top() == Some(Kind::Keyword);
+        if self.open.len() >= MAX_DEPTH || is_value || kind == Kind::Call && self.open.len() > 8 {
             return Err(Stop::Not);
         }
         let at = self.push(kind, start, start, name_end);

@@ -1,0 +1,55 @@
+//! What the calls so far say about those to come, where calls are expected.
+
+use crate::printed::Printed;
+use crate::trigger;
+
+/// What the calls so far say about those to come, where calls are expected.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Prose stands before the first call.
+    pub(crate) has_lead_in: bool,
+    /// The model has said what it was to say: what follows is explanation or made up.
+    pub(crate) is_over: bool,
+    /// Name and arguments of the calls so far, without white space.
+    pub(crate) calls: Vec<(String, String)>,
+    /// How many of them stand before the last prose.
+    pub(crate) settled: usize,
+    pub(crate) any: bool,
+    /// The beginning of the word at which the walk stands: it may be the name of a call.
+    pub(crate) word: String,
+}
+
+impl Told {
+    /// Whether a run of text shows that words were written that are no name of a call. A word at
+    /// its end is judged by what follows.
+    pub(crate) fn sees_prose(&mut self, text: &str) -> bool {
+        const MAX_WORD: usize = 16;
+        let goes_on = trigger::name_at(text);
+        let word = text
+            .get(..goes_on.unwrap_or(text.len()))
+            .unwrap_or_default();
+        if self.word.len() < MAX_WORD {
+            self.word.push_str(word);
+        }
+        let Some(end) = goes_on else {
+            return false;
+        };
+        let is_word = |word: &str| {
+            word.contains(char::is_alphabetic)
+                && !matches!(word, "print" | "await" | "and" | "or" | "then")
+        };
+        let rest = text.get(end..).unwrap_or_default();
+        let last = trigger::name_before(rest);
+        let between = rest.get(..rest.len() - last.len()).unwrap_or_default();
+        let sees = is_word(&self.word) || between.split_whitespace().any(is_word);
+        last.clone_into(&mut self.word);
+        sees
+    }
+
+    /// A call without white space, to compare it with others.
+    pub(crate) fn key(call: &Printed) -> (String, String) {
+        let arguments = call.arguments.as_deref().unwrap_or_default();
+        let arguments = arguments.split_whitespace().collect();
+        (call.name.clone(), arguments)
+    }
+}
