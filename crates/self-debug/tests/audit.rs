@@ -1,4 +1,10 @@
 //! The audit log of a tool box.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::path::Path;
 use std::sync::Arc;

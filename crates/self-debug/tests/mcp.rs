@@ -1,4 +1,11 @@
 //! The tools of MCP servers: one written here, in this process, and one from a registry.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "tests"
+)]
 
 use std::borrow::Cow;
 use std::process::Stdio;
