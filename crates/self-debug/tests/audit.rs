@@ -1,4 +1,10 @@
 //! The audit log of a tool box.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,17 +50,33 @@ async fn a_run_is_a_row_of_the_dataset() {
     log.flush().expect("written");
 
     let text = read(&path);
-    assert!(!text.contains("abcdefghijklmn0p") && !text.contains("0123456789abcdef"), "{text}");
+    assert!(
+        !text.contains("abcdefghijklmn0p") && !text.contains("0123456789abcdef"),
+        "{text}"
+    );
     let mut runs = Runs::default();
-    let rows: Vec<_> = text.lines().filter_map(|line| runs.line(line.as_bytes())).collect();
-    assert_eq!((rows.len(), runs.counts().bad, runs.counts().unknown), (1, 0, 0), "{text}");
+    let rows: Vec<_> = text
+        .lines()
+        .filter_map(|line| runs.line(line.as_bytes()))
+        .collect();
+    assert_eq!(
+        (rows.len(), runs.counts().bad, runs.counts().unknown),
+        (1, 0, 0),
+        "{text}"
+    );
     let row = &rows[0];
     let failure = row.failure.as_ref().expect("a failure");
     assert_eq!(failure.arguments, r#"{"path": "a.txt"}"#);
     assert_eq!(failure.class.as_deref(), Some("value"));
     assert_eq!(row.candidates.len(), 1);
-    assert_eq!(row.candidates[0].candidate.rationale, "[redacted] is in the way");
-    assert_eq!(row.chosen.as_ref().map(|chosen| chosen.arguments.as_str()), Some(r#"{"path": "b.txt"}"#));
+    assert_eq!(
+        row.candidates[0].candidate.rationale,
+        "[redacted] is in the way"
+    );
+    assert_eq!(
+        row.chosen.as_ref().map(|chosen| chosen.arguments.as_str()),
+        Some(r#"{"path": "b.txt"}"#)
+    );
     assert!(row.succeeded());
 }
 

@@ -1,5 +1,11 @@
 //! A process that writes the audit log is killed, again and again: no line that was flushed is
 //! lost or damaged, and the next process appends.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};

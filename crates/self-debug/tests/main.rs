@@ -8,11 +8,13 @@
 
 mod audit;
 mod audit_kill;
+#[cfg(feature = "openai")]
 mod endpoint;
 mod harm;
 mod loops;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod observers;
+#[cfg(feature = "openai")]
 mod server;
 mod support;

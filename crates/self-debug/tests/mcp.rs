@@ -1,4 +1,11 @@
 //! The tools of MCP servers: one written here, in this process, and one from a registry.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "tests"
+)]
 
 use std::borrow::Cow;
 use std::process::Stdio;
@@ -35,12 +42,12 @@ fn tool(name: &'static str, annotations: Option<ToolAnnotations>) -> Tool {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let mut info = ServerConfig::default();
-        info.capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_tool_list_changed()
-            .build();
-        info
+        ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_tool_list_changed()
+                .build(),
+        )
     }
 
     async fn list_tools(

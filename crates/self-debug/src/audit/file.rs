@@ -113,15 +113,14 @@ fn open(path: &Path) -> io::Result<(File, u64, bool)> {
         .read(true)
         .open(path)?;
     match file.try_lock() {
-        Ok(()) => {}
+        // Some file systems have no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
         Err(TryLockError::WouldBlock) => {
             return Err(io::Error::new(
                 io::ErrorKind::WouldBlock,
                 "another writer has it open; give every process its own file",
             ));
         }
-        // Some file systems have no locks.
-        Err(TryLockError::Error(_)) => {}
     }
     let size = file.metadata()?.len();
     let mut last = [b'\n'];

@@ -225,7 +225,11 @@ impl AuditLog {
     /// Waits until everything that was recorded so far was written. Blocks the thread: from async
     /// code, call it in `spawn_blocking`.
     pub fn flush(&self) -> Result<(), AuditError> {
-        self.inner.queue.wait().then_some(()).ok_or(AuditError::Gone)
+        self.inner
+            .queue
+            .wait()
+            .then_some(())
+            .ok_or(AuditError::Gone)
     }
 
     /// What became of the events so far. An event that waits counts nowhere.

@@ -186,6 +186,13 @@ pub struct LineCounts {
 
 type RunId = (String, u64);
 
+/// How much may be open at once.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    runs: usize,
+    bytes: usize,
+}
+
 /// Puts runs together from the lines of a log, in bounded memory: beyond a limit, the run that is
 /// open longest is forgotten.
 ///
@@ -201,8 +208,7 @@ pub struct Runs {
     /// The open runs in the order in which they began; those that ended may still stand in it.
     order: VecDeque<RunId>,
     bytes: usize,
-    most_runs: usize,
-    most_bytes: usize,
+    limit: Limit,
     redactor: Redactor,
     counts: LineCounts,
 }
@@ -220,8 +226,10 @@ impl Runs {
             open: HashMap::new(),
             order: VecDeque::new(),
             bytes: 0,
-            most_runs,
-            most_bytes,
+            limit: Limit {
+                runs: most_runs,
+                bytes: most_bytes,
+            },
             redactor: Redactor::new(),
             counts: LineCounts::default(),
         }
@@ -303,8 +311,8 @@ impl Runs {
     }
 
     fn make_room(&mut self) {
-        while self.open.len() > self.most_runs
-            || (self.bytes > self.most_bytes && self.open.len() > 1)
+        while self.open.len() > self.limit.runs
+            || (self.bytes > self.limit.bytes && self.open.len() > 1)
         {
             let Some(id) = self.order.pop_front() else {
                 return;

@@ -1,6 +1,7 @@
 //! Events become lines: with secrets taken out, and texts of a bounded length.
 
 use std::collections::VecDeque;
+use std::fmt::Write;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -110,7 +111,8 @@ fn shorten(line: &mut Value, longest: usize) {
                     .unwrap_or(0);
                 let left_out = text.len() - end;
                 text.truncate(end);
-                text.push_str(&format!("…[{left_out} bytes left out]"));
+                // Writing into a string cannot fail.
+                let _ = write!(text, "…[{left_out} bytes left out]");
             }
             Value::Array(items) => pending.extend(items),
             Value::Object(object) => pending.extend(object.values_mut()),

@@ -90,9 +90,7 @@ fn words(key: &str) -> Vec<String> {
     let mut before = ' ';
     let mut letters = key.chars().peekable();
     while let Some(letter) = letters.next() {
-        if !letter.is_alphanumeric() {
-            open = false;
-        } else {
+        if letter.is_alphanumeric() {
             let ends_acronym =
                 before.is_uppercase() && letters.peek().is_some_and(|next| next.is_lowercase());
             let hump = letter.is_uppercase() && (!before.is_uppercase() || ends_acronym);
@@ -103,6 +101,8 @@ fn words(key: &str) -> Vec<String> {
             if let Some(word) = words.last_mut() {
                 word.extend(letter.to_lowercase());
             }
+        } else {
+            open = false;
         }
         before = letter;
     }

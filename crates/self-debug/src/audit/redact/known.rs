@@ -34,11 +34,7 @@ impl Known {
             return;
         }
         let spellings = spellings(secret);
-        if self
-            .spellings
-            .iter()
-            .any(|known| known.contains(&spellings[0]))
-        {
+        if self.spellings.iter().any(|known| *known == spellings) {
             return;
         }
         if self.spellings.len() == MOST {

@@ -74,7 +74,7 @@ fn the_hosts_own_keys_and_secrets() {
 #[test]
 fn deep_values_and_adversarial_texts_end() {
     let mut value = json!({"password": "hunter2"});
-    for _ in 0..100_000 {
+    for _ in 0..20_000 {
         value = Value::Array(vec![value]);
     }
     Redactor::new().value(&mut value);
@@ -116,7 +116,7 @@ fn deep_values_and_adversarial_texts_end() {
         "@",
     ];
     for pattern in patterns {
-        let text = pattern.repeat(200_000 / pattern.len());
+        let text = pattern.repeat(50_000 / pattern.len());
         let redacted = Redactor::new().text(&text);
         assert!(redacted.len() <= text.len() * 4, "{pattern}");
     }
