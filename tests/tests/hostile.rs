@@ -171,7 +171,7 @@ fn a_schema_deeper_than_a_validator_can_go_is_reported() {
     assert_eq!(problems.len(), 1);
     let raw = RawCall::new("deep", "{}");
     let verdict = tools.repair(&raw, &Policy::default());
-    assert!(verdict.call().is_some_and(|call| call.is_unvalidated()));
+    assert!(verdict.call().is_some_and(toolmend::Call::is_unvalidated));
 }
 
 #[test]

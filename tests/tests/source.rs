@@ -142,7 +142,7 @@ fn edit(dice: &mut Dice, path: &Path, text: &str) -> Edit {
         let value = match key {
             "path" => Value::from(path.to_string_lossy()),
             "line" => serde_json::from_str(dice.pick(&["1", "250", "0.7500", "1e2"])).unwrap(),
-            "edits" => (0..1 + dice.roll(3))
+            "edits" => (0..=dice.roll(3))
                 .map(|_| json!({"old_string": slice(dice, text), "new_string": slice(dice, text)}))
                 .collect(),
             _ => Value::from(slice(dice, text)),
@@ -156,6 +156,7 @@ fn edit(dice: &mut Dice, path: &Path, text: &str) -> Edit {
 
 /// What is wrong with a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(clippy::struct_excessive_bools, reason = "each fault is there or not")]
 struct Faults {
     /// Quotes inside strings are not escaped: all of them, or every other on average.
     inner_quotes: Option<Share>,
@@ -527,6 +528,7 @@ fn source_code_in_arguments_is_read_exactly() {
             ));
         }
     }
+    #[allow(clippy::print_stdout, reason = "the figures, for --nocapture")]
     for (faults, tally) in &tallies {
         println!("{tally:?} {faults:?}");
     }

@@ -8,26 +8,64 @@ use crate::tools::Context;
 use crate::values::{self, Broken, Kind, Values};
 
 /// Keys under which the name stands.
-const NAME_KEYS: &[&str] = &["name", "tool", "tool_name", "function", "function_name", "tool_call"];
+const NAME_KEYS: &[&str] = &[
+    "name",
+    "tool",
+    "tool_name",
+    "function",
+    "function_name",
+    "tool_call",
+];
 /// Further ones, where calls are expected.
 const MORE_NAME_KEYS: &[&str] = &[
-    "func", "action", "api", "api_name", "recipient_name", "toolName", "functionName", "method",
-    "call", "function_call",
+    "func",
+    "action",
+    "api",
+    "api_name",
+    "recipient_name",
+    "toolName",
+    "functionName",
+    "method",
+    "call",
+    "function_call",
 ];
 /// Keys under which the arguments stand.
 const ARGUMENT_KEYS: &[&str] = &["arguments", "parameters", "args", "input", "params"];
 /// Further ones, where calls are expected.
 const MORE_ARGUMENT_KEYS: &[&str] = &[
-    "kwargs", "tool_input", "action_input", "tool_arguments", "function_args", "arguments_json",
-    "parameter", "argument", "param", "toolArguments", "inputs", "tool_args",
+    "kwargs",
+    "tool_input",
+    "action_input",
+    "tool_arguments",
+    "function_args",
+    "arguments_json",
+    "parameter",
+    "argument",
+    "param",
+    "toolArguments",
+    "inputs",
+    "tool_args",
 ];
 /// Keys under which an id stands.
 const ID_KEYS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id"];
 /// Keys that may stand beside them.
-const OTHER_KEYS: &[&str] = &["type", "index", "status", "reason", "thought", "explanation"];
+const OTHER_KEYS: &[&str] = &[
+    "type",
+    "index",
+    "status",
+    "reason",
+    "thought",
+    "explanation",
+];
 /// Keys under which a call, or a list of them, stands.
 const WRAPPER_KEYS: &[&str] = &[
-    "tool_calls", "function", "function_call", "tool_call", "function_calls", "calls", "tool_use",
+    "tool_calls",
+    "function",
+    "function_call",
+    "tool_call",
+    "function_calls",
+    "calls",
+    "tool_use",
 ];
 
 /// What a reader of envelopes is told.
@@ -52,7 +90,11 @@ pub(crate) fn read(
     let start = *cursor;
     match values::read(cursor, context.bare()) {
         Ok(values) => {
-            let reader = Envelopes { values: &values, place, context };
+            let reader = Envelopes {
+                values: &values,
+                place,
+                context,
+            };
             reader.all(0).ok_or(Stop::Not)
         }
         Err(Broken::More) => Err(Stop::More),
@@ -169,8 +211,12 @@ impl Envelopes<'_, '_> {
     /// `{"tool_calls": […]}`, `{"type": "function", "function": {…}}`.
     fn wrapped(&self, at: usize) -> Option<usize> {
         let members = self.members(at);
-        let is_container =
-            |at: usize| matches!(self.kind(at), Some(Kind::Object | Kind::Array | Kind::Tuple));
+        let is_container = |at: usize| {
+            matches!(
+                self.kind(at),
+                Some(Kind::Object | Kind::Array | Kind::Tuple)
+            )
+        };
         let (_, inner) = members
             .iter()
             .find(|(key, value)| WRAPPER_KEYS.contains(&key.as_str()) && is_container(*value))?;
@@ -186,7 +232,10 @@ impl Envelopes<'_, '_> {
         let find = |keys: &[&str], more: &[&str]| {
             let more = if expected { more } else { &[] };
             keys.iter().chain(more).find_map(|wanted| {
-                members.iter().find(|(key, _)| key == wanted).map(|(_, at)| *at)
+                members
+                    .iter()
+                    .find(|(key, _)| key == wanted)
+                    .map(|(_, at)| *at)
             })
         };
         let name = find(NAME_KEYS, MORE_NAME_KEYS)
@@ -197,9 +246,13 @@ impl Envelopes<'_, '_> {
         };
         let arguments = find(ARGUMENT_KEYS, MORE_ARGUMENT_KEYS);
         let is_envelope_key = |key: &str| {
-            [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS].iter().any(|keys| keys.contains(&key))
+            [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS]
+                .iter()
+                .any(|keys| keys.contains(&key))
                 || expected
-                    && [MORE_NAME_KEYS, MORE_ARGUMENT_KEYS].iter().any(|keys| keys.contains(&key))
+                    && [MORE_NAME_KEYS, MORE_ARGUMENT_KEYS]
+                        .iter()
+                        .any(|keys| keys.contains(&key))
         };
         let beside = members.iter().any(|(key, _)| !is_envelope_key(key));
         let arguments = match arguments {
@@ -220,7 +273,12 @@ impl Envelopes<'_, '_> {
             .find_map(|wanted| members.iter().find(|(key, _)| key == wanted))
             .map(|(_, at)| self.key(*at))
             .filter(|id| !id.is_empty() && id.len() < 128);
-        Some(vec![Printed { name, arguments, id, ending: Ending::Own }])
+        Some(vec![Printed {
+            name,
+            arguments,
+            id,
+            ending: Ending::Own,
+        }])
     }
 
     /// The text of arguments: a container as it stands, or the content of a string.
@@ -322,7 +380,8 @@ impl Envelopes<'_, '_> {
             .chunks_exact(2)
             .map(|pair| {
                 let (name, arguments) = (*pair.first()?, *pair.last()?);
-                let is_pair = self.kind(name)? == Kind::String && self.kind(arguments)? == Kind::Object;
+                let is_pair =
+                    self.kind(name)? == Kind::String && self.kind(arguments)? == Kind::Object;
                 let name = is_pair.then(|| self.key(name))?;
                 let name = clean_name(&name);
                 self.context
@@ -368,13 +427,19 @@ fn forgiving(text: &str, context: Context<'_>) -> Option<Vec<Printed>> {
 /// The objects of a list: each begins with a brace and a key of an envelope.
 fn parts(text: &str) -> Vec<&str> {
     let begins = |rest: &str| {
-        let key = rest.trim_start_matches('{').trim_start().trim_start_matches(['"', '\'']);
+        let key = rest
+            .trim_start_matches('{')
+            .trim_start()
+            .trim_start_matches(['"', '\'']);
         [NAME_KEYS, ARGUMENT_KEYS]
             .iter()
             .flat_map(|keys| keys.iter())
             .any(|name| {
-                key.strip_prefix(name)
-                    .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+                key.strip_prefix(name).is_some_and(|rest| {
+                    rest.trim_start_matches(['"', '\''])
+                        .trim_start()
+                        .starts_with(':')
+                })
             })
     };
     let mut starts: Vec<usize> = Vec::new();

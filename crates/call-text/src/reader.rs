@@ -206,7 +206,11 @@ impl CallReader {
                 }
             }
         }
-        let end = if is_end { held.len() } else { self.certain(held, released) };
+        let end = if is_end {
+            held.len()
+        } else {
+            self.certain(held, released)
+        };
         self.pending
             .push_text(held.get(released..end).unwrap_or_default(), out);
         let released = end.max(released);
@@ -241,7 +245,14 @@ impl CallReader {
                 Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
                 Ok(Next::Over(length)) => {
                     self.section = None;
-                    return Step::Calls(format, Found { calls: Vec::new(), length }, 0);
+                    return Step::Calls(
+                        format,
+                        Found {
+                            calls: Vec::new(),
+                            length,
+                        },
+                        0,
+                    );
                 }
                 Err(Stop::Not) => self.section = None,
             }
@@ -266,7 +277,9 @@ impl CallReader {
         match first {
             b'`' => return self.at_backtick(rest, is_end),
             b'<' | b'[' | b']' | b'>' | b'{' => {}
-            b'(' if self.options.mode == Mode::Expected => return self.at_parenthesis(held, is_end),
+            b'(' if self.options.mode == Mode::Expected => {
+                return self.at_parenthesis(held, is_end);
+            }
             _ if is_word && self.prose.at_line_start => {}
             b' ' | b'\n' | b'\t' if self.prose.at_line_start => {
                 let blank = rest.len() - rest.trim_start().len();
@@ -334,7 +347,11 @@ impl CallReader {
         if !rest.starts_with(['<', ']']) {
             return Ok(None);
         }
-        for format in [&format::BARE_TAGS, &format::BARE_ELEMENTS, &format::TOOL_TAG] {
+        for format in [
+            &format::BARE_TAGS,
+            &format::BARE_ELEMENTS,
+            &format::TOOL_TAG,
+        ] {
             if self.reads(format)
                 && let Some(step) = self.begin(format, rest, is_end)?
             {
@@ -381,7 +398,11 @@ impl CallReader {
         const FENCE: &str = "```";
         if !rest.starts_with(FENCE) {
             let grows = !is_end && FENCE.starts_with(rest);
-            return if grows { Err(Stop::More) } else { Ok(Step::Text(1)) };
+            return if grows {
+                Err(Stop::More)
+            } else {
+                Ok(Step::Text(1))
+            };
         }
         let reads = !self.prose.in_fence
             && match self.options.mode {

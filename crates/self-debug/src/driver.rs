@@ -62,8 +62,9 @@ pub(crate) trait Parts: Sync {
 
 impl Driver {
     pub(crate) fn new(tools: ToolSet, options: SelfDebugOptions) -> Self {
+        let settings = options.settings.has_approver(options.approver.is_some());
         Self {
-            conversation: Conversation::new(tools, options.policy, options.settings),
+            conversation: Conversation::new(tools, options.policy, settings),
             observers: options.observers,
             epoch: Instant::now(),
             approver: options.approver,

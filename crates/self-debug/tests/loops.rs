@@ -332,8 +332,11 @@ async fn candidates_of_a_destructive_tool_wait_for_consent() {
         assert_eq!(1, 2, "a bug of the approver");
         Approval::Allow
     });
+    let (result, runs) = with(SelfDebugOptions::default()).await;
+    let error = result.unwrap_err();
+    assert_eq!(error.message(), "there is no a.txt, only b.txt and c.txt");
+    assert_eq!(runs, std::slice::from_ref(&tried), "nobody can be asked");
     for options in [
-        SelfDebugOptions::default(),
         says(Approval::Deny {
             because: Some("no".to_owned()),
         }),

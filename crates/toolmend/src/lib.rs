@@ -30,8 +30,8 @@ pub use repair_core;
 
 pub use call_text::{CallDelta, CallReader, DeltaAssembler, Mode, Piece, ReadOptions, read_calls};
 pub use repair_core::{
-    Arguments, Call, Candidate, Effect, Finish, Fix, Fixes, Policy, RawCall, Reason, Rejected,
-    Repaired, Risk, RuleSetting, ToolSet, ToolSpec, Verdict, repair_json, rules,
+    Arguments, BadSchema, Call, Candidate, Effect, Finish, Fix, Fixes, JsonRepair, Policy, RawCall,
+    Reason, Rejected, Repaired, Risk, RuleSetting, ToolSet, ToolSpec, Verdict, repair_json, rules,
 };
 #[cfg(feature = "self-debug")]
 pub use self_debug;

@@ -97,7 +97,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?;
-    let options = OpenAiOptions::from_env().with_timeout(Duration::from_secs(300));
+    let options = OpenAiOptions::from_env().with_timeout(Duration::from_mins(5));
     let model = Arc::new(OpenAiModel::new(options)?);
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     for case in cases {
@@ -125,9 +125,10 @@ async fn play(case: &Case, model: Arc<OpenAiModel>) -> CallReport {
         let is_meant = serde_json::from_str(&request.arguments)
             .is_ok_and(|arguments: Value| want.contains(&arguments));
         async move {
-            match is_meant {
-                true => Approval::Allow,
-                false => Approval::Deny { because: None },
+            if is_meant {
+                Approval::Allow
+            } else {
+                Approval::Deny { because: None }
             }
         }
     });
@@ -166,7 +167,9 @@ fn eprint_progress(case: &Case, report: &CallReport) {
 }
 
 fn print_table(tallies: &BTreeMap<String, Tally>) {
-    println!("| kind | calls | right | wrong but valid | on a destructive tool | rounds | tokens | seconds |");
+    println!(
+        "| kind | calls | right | wrong but valid | on a destructive tool | rounds | tokens | seconds |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     let mut all = Tally::default();
     for (kind, tally) in tallies {

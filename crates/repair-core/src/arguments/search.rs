@@ -33,7 +33,7 @@ pub(crate) struct Proposal {
 
 impl Proposal {
     fn new(steps: Vec<Step>) -> Self {
-        let cost = steps.iter().map(|step| step.cost());
+        let cost = steps.iter().map(Step::cost);
         Self {
             cost: cost.fold(0, u32::saturating_add),
             steps,

@@ -53,7 +53,7 @@ pub(super) struct Ends<'t> {
     /// From here on there is only frame.
     pub(super) tail: usize,
     /// For each kind of closing quote.
-    last_ends: HashMap<char, LastEnds>,
+    last: HashMap<char, LastEnds>,
 }
 
 /// What the backward pass finds.
@@ -71,7 +71,7 @@ impl<'t> Ends<'t> {
             text,
             tree,
             tail,
-            last_ends: HashMap::new(),
+            last: HashMap::new(),
         }
     }
 
@@ -387,11 +387,11 @@ impl<'t> Ends<'t> {
 
     fn last_ends(&mut self, quote: &Range<usize>) -> &LastEnds {
         let quote = self.char_at(quote.start).unwrap_or('"');
-        if !self.last_ends.contains_key(&quote) {
+        if !self.last.contains_key(&quote) {
             let found = self.find_last_ends(quote);
-            self.last_ends.insert(quote, found);
+            self.last.insert(quote, found);
         }
-        self.last_ends.entry(quote).or_default()
+        self.last.entry(quote).or_default()
     }
 
     /// The one backward pass.

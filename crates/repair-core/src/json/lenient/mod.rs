@@ -124,12 +124,12 @@ mod tests {
     fn every_byte_outside_a_fix_is_kept() {
         let tree = Tree::any_object();
         let (mut checked, mut lost) = (0, Vec::new());
-        let files = [
+        let collections = [
             include_str!("../../../../../tests/cases/json/own.jsonl"),
             include_str!("../../../../../tests/cases/json/onefix.jsonl"),
             include_str!("../../../../../tests/cases/json/reader.jsonl"),
         ];
-        for line in files.iter().flat_map(|file| file.lines()) {
+        for line in collections.iter().flat_map(|rows| rows.lines()) {
             let row: serde_json::Value = match serde_json::from_str(line) {
                 Ok(row) => row,
                 Err(error) => {

@@ -205,18 +205,18 @@ impl Reader<'_, '_> {
         let is_escaped = inner == 0;
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
         let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
-            (End::Content, ..) => (false, false),
-            // A text without raw quotes was escaped as it should be.
-            (End::Member, true, true) => (true, certain_follows()),
+            (End::Content, ..)
+            | (End::Faint | End::Last, false, _)
+            | (End::Member, false, true) => (false, false),
+            (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
             (End::Faint, true, true) | (End::Last, true, _) => (!certain_follows(), false),
+            // A text without raw quotes was escaped as it should be.
             (_, true, _) | (End::Item | End::Certain, false, false) => (true, false),
-            (End::Member, false, false) => (true, certain_follows()),
             // A literal inside the content ends here.
             (End::Item, false, true) => {
                 *passed_item = true;
                 (false, false)
             }
-            (End::Faint | End::Last, false, _) | (End::Member, false, true) => (false, false),
             (End::Certain, false, true) => {
                 let repeats = self.ends.separator_repeats(quote.clone());
                 (true, repeats || *passed_item)
