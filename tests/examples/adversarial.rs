@@ -25,7 +25,9 @@ fn main() -> Result<(), toolmend::BadSchema> {
                 );
                 for size in [most / 4, most / 2, most] {
                     let texts = texts(unit, size);
-                    let Some(text) = texts.get(shape) else { continue };
+                    let Some(text) = texts.get(shape) else {
+                        continue;
+                    };
                     let start = Instant::now();
                     repair_json(text, schema)?;
                     print!(" {:.3} s", start.elapsed().as_secs_f64());

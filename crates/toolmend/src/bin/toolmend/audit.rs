@@ -137,6 +137,21 @@ fn read(
 }
 
 fn write_report(out: &mut impl Write, report: &Report, runs: &Runs, rows: usize) -> io::Result<()> {
+    write_counts(out, report, runs)?;
+    let by_broken = |row: &RunTally| row.broken;
+    run_table(out, "Tools", &report.tools.by(by_broken), rows)?;
+    run_table(out, "First errors", &report.classes.by(by_broken), rows)?;
+    // The last days, oldest first.
+    let days: Vec<_> = report.days.rows().collect();
+    let recent = days
+        .get(days.len().saturating_sub(rows)..)
+        .unwrap_or_default();
+    run_table(out, "Days", recent, rows)?;
+    write_rules(out, report, rows)?;
+    write_models(out, report, rows)
+}
+
+fn write_counts(out: &mut impl Write, report: &Report, runs: &Runs) -> io::Result<()> {
     let LineCounts {
         lines,
         bad,
@@ -175,16 +190,10 @@ fn write_report(out: &mut impl Write, report: &Report, runs: &Runs, rows: usize)
             writeln!(out, "{count} {what}")?;
         }
     }
-    let by_broken = |row: &RunTally| row.broken;
-    run_table(out, "Tools", &report.tools.by(by_broken), rows)?;
-    run_table(out, "First errors", &report.classes.by(by_broken), rows)?;
-    // The last days, oldest first.
-    let days: Vec<_> = report.days.rows().collect();
-    let recent = days
-        .get(days.len().saturating_sub(rows)..)
-        .unwrap_or_default();
-    run_table(out, "Days", recent, rows)?;
+    Ok(())
+}
 
+fn write_rules(out: &mut impl Write, report: &Report, rows: usize) -> io::Result<()> {
     let rules = report.rules.by(|row| row.fixes);
     let cells = rules.iter().map(|(name, row)| {
         [
@@ -206,8 +215,10 @@ fn write_report(out: &mut impl Write, report: &Report, runs: &Runs, rows: usize)
     let cells = reasons
         .iter()
         .map(|(name, count)| [(*name).to_owned(), count.to_string()]);
-    table(out, "Given up", ["reason", "runs"], cells, rows)?;
+    table(out, "Given up", ["reason", "runs"], cells, rows)
+}
 
+fn write_models(out: &mut impl Write, report: &Report, rows: usize) -> io::Result<()> {
     let models = report.models.by(|row| row.rounds);
     let cells = models.iter().map(|(name, row)| {
         [
