@@ -19,7 +19,8 @@ use crate::{interrupt, policy, progress};
 /// A filter: one JSON object a line in, one JSON object a line out, in the same order. Each command
 /// explains its lines, with an example: toolmend repair --help.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXIT_STATUS)]
+// The help is laid out already, and the same whatever features another crate gives clap.
+#[command(version, after_help = EXIT_STATUS, term_width = 0)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
