@@ -199,3 +199,13 @@ fn the_step_limit_ends_a_search() {
     };
     assert_eq!(rejected.reason(), Reason::Limit);
 }
+
+#[test]
+fn a_schema_too_deep_is_refused_for_bare_json_too() {
+    let mut schema = serde_json::json!({"type": "integer"});
+    for _ in 0..400 {
+        schema = serde_json::json!({"type": "array", "items": schema});
+    }
+    let refused = toolmend::repair_json("[1]", Some(&schema)).unwrap_err();
+    assert!(refused.to_string().contains("deeper"), "{refused}");
+}

@@ -88,8 +88,18 @@ impl Conversation {
     }
 
     /// Replaces the tools, for runs under way too: what is no longer permitted is not run again.
+    /// Unless the new set says what is permitted, that stays as it is: a list that changed permits
+    /// nothing by itself.
     pub fn replace_tools(&self, tools: ToolSet) {
-        *lock(&self.shared.tools) = tools;
+        let mut present = lock(&self.shared.tools);
+        *present = tools.with_permission_of(&present);
+    }
+
+    /// Permits only these tools from now on, for runs under way too: what is no longer permitted is
+    /// not run again.
+    pub fn permit<S: Into<String>>(&self, names: impl IntoIterator<Item = S>) {
+        let mut present = lock(&self.shared.tools);
+        *present = present.clone().with_permitted(names);
     }
 
     /// The settings.

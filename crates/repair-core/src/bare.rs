@@ -12,7 +12,7 @@ use crate::json::emit::emit;
 use crate::json::lenient::{self, Lenient, Problem};
 use crate::json::{Arena, MAX_DEPTH};
 use crate::policy::Policy;
-use crate::schema::{Judge, Tree, compile, normal};
+use crate::schema::{self, Judge, Tree, compile, normal};
 
 /// What came of a bare JSON text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,13 +56,7 @@ pub struct BadSchema(String);
 /// # Ok::<(), repair_core::BadSchema>(())
 /// ```
 pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, BadSchema> {
-    let compiled = match schema.map(normal::normalise) {
-        Some(schema) => Some((
-            Judge::compile(&schema, false).map_err(BadSchema)?,
-            compile::compile(&schema),
-        )),
-        None => None,
-    };
+    let compiled = schema.map(compiled).transpose().map_err(BadSchema)?;
     let any = Tree::any_object();
     let tree = compiled.as_ref().map_or(&any, |(_, tree)| tree);
     let place = compiled.as_ref().map(|(_, tree)| tree.root());
@@ -127,6 +121,13 @@ pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, Ba
         fixes,
         problem: None,
     })
+}
+
+fn compiled(schema: &Value) -> Result<(Judge, Tree), String> {
+    schema::check_depth(schema)?;
+    let schema = normal::normalise(schema);
+    let judge = Judge::compile(&schema, false)?;
+    Ok((judge, compile::compile(&schema)))
 }
 
 /// A strict text made to fit, where that is no guess.

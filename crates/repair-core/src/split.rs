@@ -27,7 +27,7 @@ pub(crate) static RULES: &[&Rule] = &[&SPLIT_CALLS];
 impl RawCall<'_> {
     /// The calls that a text with several different values stands for, one for each; the call
     /// itself where there is one value or none. Ids get a number at their end.
-    pub fn split(&self) -> Vec<RawCall<'static>> {
+    fn parts(&self) -> Vec<RawCall<'static>> {
         let whole = || vec![self.clone().into_owned()];
         let Some(text) = self.arguments() else {
             return whole();
@@ -57,21 +57,48 @@ impl RawCall<'_> {
 }
 
 impl ToolSet {
+    /// The calls that one stands for whose text holds the arguments of several; the call itself
+    /// where it holds one, and where one of them cannot run by itself.
+    pub fn split(&self, raw: &RawCall<'_>, policy: &Policy) -> Vec<RawCall<'static>> {
+        let whole = self.repair(raw, policy);
+        match self.several(raw, policy, &whole) {
+            Some(several) => several.into_iter().map(|(call, _)| call).collect(),
+            None => vec![raw.clone().into_owned()],
+        }
+    }
+
     /// Like [`ToolSet::repair`], but a call that holds the arguments of several gives a verdict
     /// for each. If one of them cannot run by itself, none does: the verdict is that of the whole.
     pub fn repair_all(&self, raw: &RawCall<'_>, policy: &Policy) -> Vec<Verdict<'static>> {
         let whole = self.repair(raw, policy).into_owned();
-        let may_hold_several =
-            matches!(&whole, Verdict::Rejected(rejected) if rejected.reason() == Reason::Ambiguous);
-        if !may_hold_several || policy.risk_of(&SPLIT_CALLS, SPLIT_CALLS.risk).is_none() {
-            return vec![whole];
+        match self.several(raw, policy, &whole) {
+            Some(several) => several.into_iter().map(|(_, verdict)| verdict).collect(),
+            None => vec![whole],
         }
-        let calls = raw.split();
-        let verdicts: Vec<_> = calls
-            .iter()
-            .map(|call| self.repair(call, policy).into_owned())
+    }
+
+    /// The parts of a call with their verdicts, if there are several and all of them can run.
+    fn several(
+        &self,
+        raw: &RawCall<'_>,
+        policy: &Policy,
+        whole: &Verdict<'_>,
+    ) -> Option<Vec<(RawCall<'static>, Verdict<'static>)>> {
+        let may_hold_several =
+            matches!(whole, Verdict::Rejected(rejected) if rejected.reason() == Reason::Ambiguous);
+        if !may_hold_several || policy.risk_of(&SPLIT_CALLS, SPLIT_CALLS.risk).is_none() {
+            return None;
+        }
+        let judged: Vec<_> = raw
+            .parts()
+            .into_iter()
+            .map(|call| {
+                let verdict = self.repair(&call, policy).into_owned();
+                (call, verdict)
+            })
             .collect();
-        let all_run = verdicts.len() > 1 && verdicts.iter().all(|verdict| verdict.call().is_some());
-        if all_run { verdicts } else { vec![whole] }
+        let all_run =
+            judged.len() > 1 && judged.iter().all(|(_, verdict)| verdict.call().is_some());
+        all_run.then_some(judged)
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::arguments::Target;
 use crate::names::Index;
-use crate::schema::{Judge, Tree, compile, normal};
+use crate::schema::{self, Judge, Tree, compile, normal};
 use crate::spec::ToolSpec;
 
 /// A schema that did not compile. Its tool still works: any strict JSON object passes, flagged as
@@ -100,6 +100,15 @@ impl ToolSet {
         self
     }
 
+    /// The same tools, of which those are permitted that `other` permits, unless it was said of
+    /// them already: what replaces a tool set permits nothing new by itself.
+    pub fn with_permission_of(mut self, other: &Self) -> Self {
+        if self.permitted.is_none() {
+            self.permitted.clone_from(&other.permitted);
+        }
+        self
+    }
+
     /// The specs, in the order given.
     pub fn specs(&self) -> impl ExactSizeIterator<Item = &ToolSpec> {
         self.inner.tools.iter().map(|tool| &tool.spec)
@@ -154,31 +163,9 @@ impl Tool {
     }
 }
 
-/// Schemas that nest deeper than this are not compiled: validators recurse.
-const MAX_SCHEMA_DEPTH: usize = 256;
-
 fn compiled(schema: &Value) -> Result<(Tree, Judge), String> {
-    if is_deeper(schema, MAX_SCHEMA_DEPTH) {
-        return Err(format!("it nests deeper than {MAX_SCHEMA_DEPTH} levels"));
-    }
+    schema::check_depth(schema)?;
     let schema = normal::normalise(schema);
     let judge = Judge::compile(&schema, false)?;
     Ok((compile::compile(&schema).with_object_root(), judge))
-}
-
-fn is_deeper(value: &Value, limit: usize) -> bool {
-    let mut pending = vec![(value, 0)];
-    while let Some((value, depth)) = pending.pop() {
-        if depth > limit {
-            return true;
-        }
-        match value {
-            Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
-            Value::Object(members) => {
-                pending.extend(members.values().map(|member| (member, depth + 1)));
-            }
-            _ => {}
-        }
-    }
-    false
 }

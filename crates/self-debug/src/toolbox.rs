@@ -165,12 +165,12 @@ impl ToolBox {
     /// Permits only these tools from now on, in this conversation. Calls under way see it before
     /// they next run something.
     pub fn permit<S: Into<String>>(&self, names: impl IntoIterator<Item = S>) {
-        let tools = self.tool_set().with_permitted(names);
-        self.driver.conversation.replace_tools(tools);
+        self.driver.conversation.permit(names);
     }
 
-    /// Replaces all tools, as an MCP server does when its list changes. All are permitted until
-    /// [`Self::permit`] says otherwise. Calls under way keep the schemas they began with.
+    /// Replaces all tools, as an MCP server does when its list changes. What is permitted stays as
+    /// it is: a new tool may run only if its name was permitted, or nothing was ever withheld. Calls
+    /// under way keep the schemas they began with.
     pub fn replace_tools(&self, tools: Vec<Arc<dyn Tool>>) -> Vec<SchemaProblem> {
         let (set, problems) = ToolSet::new(tools.iter().map(|tool| tool.spec().clone()));
         let tools = Arc::new(by_name(tools));
@@ -207,7 +207,9 @@ impl ToolBox {
         calls: impl IntoIterator<Item = RawCall<'static>>,
         context: &CallContext,
     ) -> Vec<CallReport> {
-        let single = calls.into_iter().flat_map(|raw| raw.split());
+        let tools = self.tool_set();
+        let policy = self.driver.conversation.policy();
+        let single = calls.into_iter().flat_map(|raw| tools.split(&raw, policy));
         join_all(single.map(|raw| self.call_report_in(raw, context))).await
     }
 }

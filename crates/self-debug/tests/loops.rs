@@ -271,6 +271,30 @@ async fn one_text_with_several_calls_gives_a_report_for_each() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn of_several_calls_in_one_text_none_runs_if_one_cannot() {
+    let (tool, runs) = Recorder::new(|_, _| Ok(json!("fine")));
+    let tools = ToolBox::builder().tool(tool).build();
+    let raw = RawCall::new("read", r#"{"path": "a"}{"path": ["b", "c"], "x": 1}"#);
+    let reports = tools.call_all([raw], &CallContext::default()).await;
+    assert_eq!(reports.len(), 1);
+    assert!(reports[0].result.is_err());
+    assert_eq!(runs.count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_tools_that_changes_permits_nothing_new() {
+    let (read, _) = Recorder::only("a");
+    let tools = ToolBox::builder().tool(read).permit(["read"]).build();
+    let (read, _) = Recorder::only("a");
+    let (delete, runs) = Recorder::named("delete_file", Effect::ReadOnly, |_, _| Ok(json!("gone")));
+    tools.replace_tools(vec![Arc::new(read), Arc::new(delete)]);
+    let refused = tools.call(RawCall::new("delete_file", path("a"))).await;
+    assert_eq!(refused.unwrap_err().class(), ErrorClass::NotPermitted);
+    assert_eq!(runs.count(), 0);
+    tools.call(RawCall::new("read", path("a"))).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn permission_counts_for_the_resolved_name_at_every_run() {
     let (tool, runs) = Recorder::named("delete_file", Effect::ReadOnly, |_, _| Ok(json!("gone")));
     let (read, _) = Recorder::only("a");

@@ -53,7 +53,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         let context = CallContext::new([Message::new("user", question.as_str())]);
         let reports = tools.call_all(calls, &context).await;
-        messages.extend(transcript(&text, &reports));
+        let turn = transcript(messages.len(), &text, &reports);
+        messages.extend(turn);
     }
     println!("no answer after {TURNS} turns");
     Ok(())
@@ -86,8 +87,11 @@ fn read(answer: &Value, tools: &ToolBox) -> (Vec<RawCall<'static>>, String) {
                 Value::String(text) => RawCall::new(name, text.clone()),
                 value => RawCall::from_value(name, value),
             };
-            raw.with_id(call["id"].as_str().unwrap_or("call"))
-                .with_finish(finish)
+            let raw = raw.with_finish(finish);
+            match call["id"].as_str() {
+                Some(id) => raw.with_id(id),
+                None => raw,
+            }
         };
         return (calls.iter().map(read).collect(), text.to_owned());
     }
@@ -97,10 +101,10 @@ fn read(answer: &Value, tools: &ToolBox) -> (Vec<RawCall<'static>>, String) {
 }
 
 /// The turn for the history: the calls that ran, and what came of them.
-fn transcript(text: &str, reports: &[CallReport]) -> Vec<Value> {
+fn transcript(turn: usize, text: &str, reports: &[CallReport]) -> Vec<Value> {
     let id = |number: usize, report: &CallReport| {
         let own = report.history.id.clone();
-        own.unwrap_or_else(|| format!("call_{number}"))
+        own.unwrap_or_else(|| format!("call_{turn}_{number}"))
     };
     let calls: Vec<Value> = reports
         .iter()

@@ -9,6 +9,36 @@ pub(crate) mod normal;
 mod parts;
 pub(crate) mod tree;
 
+use serde_json::Value;
+
 pub(crate) use choices::Choices;
 pub(crate) use judge::Judge;
 pub(crate) use tree::{Place, Tree};
+
+/// Schemas that nest deeper than this are not compiled: validators recurse.
+const MAX_DEPTH: usize = 256;
+
+/// Refuses a schema that nests too deep to be compiled.
+pub(crate) fn check_depth(schema: &Value) -> Result<(), String> {
+    if is_deeper(schema, MAX_DEPTH) {
+        return Err(format!("it nests deeper than {MAX_DEPTH} levels"));
+    }
+    Ok(())
+}
+
+fn is_deeper(value: &Value, limit: usize) -> bool {
+    let mut pending = vec![(value, 0)];
+    while let Some((value, depth)) = pending.pop() {
+        if depth > limit {
+            return true;
+        }
+        match value {
+            Value::Array(items) => pending.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(members) => {
+                pending.extend(members.values().map(|member| (member, depth + 1)));
+            }
+            _ => {}
+        }
+    }
+    false
+}

@@ -51,6 +51,15 @@ impl LogFile {
 
     /// `log` becomes `log.1`, `log.1` becomes `log.2`, the oldest goes.
     fn rotate(&mut self) -> io::Result<()> {
+        // Without a file to move away the older ones stay where they are.
+        if self.path.exists() {
+            self.shift()?;
+        }
+        (self.file, self.size, self.torn) = open(&self.path)?;
+        Ok(())
+    }
+
+    fn shift(&self) -> io::Result<()> {
         for number in (1..self.options.keep).rev() {
             let from = numbered(&self.path, number);
             if from.exists() {
@@ -62,7 +71,6 @@ impl LogFile {
         } else {
             std::fs::rename(&self.path, numbered(&self.path, 1))?;
         }
-        (self.file, self.size, self.torn) = open(&self.path)?;
         Ok(())
     }
 }

@@ -234,10 +234,14 @@ impl ChatModel for OpenAiModel {
                 }
                 Err(refused) => {
                     let next = dialect.without(&refused);
-                    let error = first.get_or_insert(refused.error);
+                    let last = refused.error;
+                    let first = first.get_or_insert_with(|| last.clone());
                     match next {
                         Some(next) => dialect = next,
-                        None => return Err(error.clone()),
+                        // The first refusal says most about the request; what came in between,
+                        // such as a full queue, is another matter.
+                        None if last.kind() == first.kind() => return Err(first.clone()),
+                        None => return Err(last),
                     }
                 }
             }
