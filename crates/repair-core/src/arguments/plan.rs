@@ -134,7 +134,9 @@ impl Plans {
     pub(crate) const NOTHING: PlanId = 0;
 
     pub(crate) fn new() -> Self {
-        Self(vec![Plan::Nothing])
+        let mut plans = Vec::with_capacity(16);
+        plans.push(Plan::Nothing);
+        Self(plans)
     }
 
     fn push(&mut self, plan: Plan) -> PlanId {
@@ -246,6 +248,13 @@ impl Solutions {
         self.others.truncate(KEPT - 1);
     }
 
+    /// Whether a solution at this cost, the last of its price, would not be kept.
+    fn is_full_of_cheaper(&self, cost: u32) -> bool {
+        self.others
+            .get(KEPT - 2)
+            .is_some_and(|last| last.cost <= cost)
+    }
+
     pub(crate) fn add_all(&mut self, solutions: &Self) {
         for solution in solutions.iter() {
             self.add(solution);
@@ -258,6 +267,10 @@ impl Solutions {
         for first in self.iter() {
             for second in next.iter() {
                 let cost = first.cost.saturating_add(second.cost);
+                // All that follow cost as much or more.
+                if both.is_full_of_cheaper(cost) {
+                    break;
+                }
                 both.add(Solution {
                     cost,
                     plan: plans.join(first.plan, second.plan),

@@ -78,17 +78,31 @@ pub(crate) fn escape_length(text: &str, at: usize) -> Option<usize> {
     }
 }
 
-/// Where the strict string content that begins at `from` ends, at its closing quote; `None` if
-/// something in it is not strict.
-pub(crate) fn strict_end(text: &str, from: usize) -> Option<usize> {
+/// How far a string is strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StrictEnd {
+    /// Up to its closing quote, which stands here.
+    Quote(usize),
+    /// Up to the end of the text.
+    Text,
+    /// Something in it is not strict.
+    Broken,
+}
+
+/// Where the strict string content that begins at `from` ends.
+pub(crate) fn strict_end(text: &str, from: usize) -> StrictEnd {
     let bytes = text.as_bytes();
     let mut at = from;
     loop {
         at = super::scan::string_stop(bytes, at);
-        match bytes.get(at)? {
-            b'"' => return Some(at),
-            b'\\' => at += escape_length(text, at)?,
-            _ => return None,
+        match bytes.get(at) {
+            None => return StrictEnd::Text,
+            Some(b'"') => return StrictEnd::Quote(at),
+            Some(b'\\') => match escape_length(text, at) {
+                Some(length) => at += length,
+                None => return StrictEnd::Broken,
+            },
+            Some(_) => return StrictEnd::Broken,
         }
     }
 }

@@ -36,6 +36,19 @@ impl Kinds {
     pub(crate) const SINGLE: Self = Self(2 | 4 | 8 | 16 | 64);
     pub(crate) const ANY: Self = Self(127);
 
+    /// How many sets there are.
+    pub(crate) const SETS: usize = 128;
+
+    /// The set of this number.
+    pub(crate) const fn nth(number: u8) -> Self {
+        Self(number & Self::ANY.0)
+    }
+
+    /// The number of the set, less than [`Self::SETS`].
+    pub(crate) fn number(self) -> usize {
+        usize::from(self.0)
+    }
+
     /// The set for a `type` word.
     pub(crate) fn of_word(word: &str) -> Self {
         match word {
@@ -55,7 +68,7 @@ impl Kinds {
     }
 
     /// Whether the sets share a type.
-    pub(crate) fn meets(self, other: Self) -> bool {
+    pub(crate) const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 

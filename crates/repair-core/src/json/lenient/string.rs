@@ -7,7 +7,8 @@ use super::end::End;
 use super::output::Output;
 use super::reader::Reader;
 use super::{Cut, Problem, key, rules};
-use crate::json::{scan, string};
+use crate::json::scan;
+use crate::json::string::{self, StrictEnd};
 use crate::rule::Risk;
 
 /// A string of the input.
@@ -31,6 +32,18 @@ enum Ending {
     Unclosed,
     /// The text ended.
     Cut,
+    /// The same, and its content is strict.
+    StrictCut,
+}
+
+impl Ending {
+    fn is_cut(self) -> bool {
+        matches!(self, Self::Cut | Self::StrictCut)
+    }
+
+    fn is_strict(self) -> bool {
+        matches!(self, Self::Strict | Self::StrictCut)
+    }
 }
 
 impl Reader<'_, '_> {
@@ -60,7 +73,7 @@ impl Reader<'_, '_> {
     fn finish_string(&mut self, found: &Found) {
         self.at = found.token.end;
         self.value_is_done(true);
-        if found.ending == Ending::Cut {
+        if found.ending.is_cut() {
             self.cut_off(Cut::Inside);
         }
     }
@@ -72,13 +85,8 @@ impl Reader<'_, '_> {
         }
         let closers = key::closers_of(quote);
         let content = start + quote.len_utf8();
-        if let Some(stop) = self.strict_end(content, quote) {
-            return Found {
-                token: start..stop + 1,
-                content: content..stop,
-                ending: Ending::Strict,
-                inner: 0,
-            };
+        if let Some(found) = self.find_strict(start, quote) {
+            return found;
         }
         let mut at = content;
         let mut inner = 0;
@@ -184,11 +192,31 @@ impl Reader<'_, '_> {
         Some(content + end.len())
     }
 
-    /// The end of a string in which nothing is wrong.
-    fn strict_end(&self, content: usize, quote: char) -> Option<usize> {
-        let stop = (quote == '"').then(|| string::strict_end(self.text, content))??;
-        let end = self.ends.judge(stop + 1, &self.stack);
-        matches!(end, End::Certain | End::Item).then_some(stop)
+    /// A string in which nothing is wrong, up to its end or that of the text.
+    fn find_strict(&self, start: usize, quote: char) -> Option<Found> {
+        let content = start + 1;
+        let end = (quote == '"').then(|| string::strict_end(self.text, content))?;
+        let (token, content, ending) = match end {
+            StrictEnd::Quote(stop) => {
+                let end = self.ends.judge(stop + 1, &self.stack);
+                if !matches!(end, End::Certain | End::Item) {
+                    return None;
+                }
+                (start..stop + 1, content..stop, Ending::Strict)
+            }
+            StrictEnd::Text => (
+                start..self.text.len(),
+                content..self.certain_end(content),
+                Ending::StrictCut,
+            ),
+            StrictEnd::Broken => return None,
+        };
+        Some(Found {
+            token,
+            content,
+            ending,
+            inner: 0,
+        })
     }
 
     /// Whether the quote at `quote` ends the string that starts at `start` and holds `inner` raw
@@ -282,11 +310,11 @@ impl Reader<'_, '_> {
 
     fn write_content(&mut self, found: &Found, quote: char, from: usize) {
         let content = self.text.get(found.content.clone()).unwrap_or_default();
-        if found.ending == Ending::Strict {
+        if found.ending.is_strict() {
             self.out.push(content);
             return self.out.push("\"");
         }
-        let is_cut = found.ending == Ending::Cut;
+        let is_cut = found.ending.is_cut();
         let content = if is_cut {
             without_half_escape(content)
         } else {
