@@ -245,17 +245,7 @@ pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     if left == right {
         return false;
     }
-    let only = |here: &[String], there: &[String]| -> Vec<String> {
-        let mut there = there.to_vec();
-        here.iter()
-            .filter(|word| {
-                let shared = there.iter().position(|other| other == *word);
-                shared.map(|at| there.swap_remove(at)).is_none()
-            })
-            .cloned()
-            .collect()
-    };
-    let (left_only, right_only) = (only(&left, &right), only(&right, &left));
+    let (left_only, right_only) = (without(&left, &right), without(&right, &left));
     let may_oppose = !right_only.is_empty();
     let words_oppose = left_only.iter().filter(|_| may_oppose).any(|x| {
         let contraries: Vec<&str> = contraries_of(x).collect();
@@ -267,6 +257,19 @@ pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     });
     let (left, right) = (left.concat(), right.concat());
     words_oppose || differ_by_prefix(&left, &right) || differ_by_word(&left, &right)
+}
+
+/// The words of one list that the other one does not hold as often.
+fn without<'w>(words: &'w [String], others: &'w [String]) -> Vec<&'w str> {
+    let mut others: Vec<&str> = others.iter().map(String::as_str).collect();
+    words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| {
+            let shared = others.iter().position(|other| other == word);
+            shared.map(|at| others.swap_remove(at)).is_none()
+        })
+        .collect()
 }
 
 /// The opposites of the listed words that `word` may be a form of.

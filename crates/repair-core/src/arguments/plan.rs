@@ -139,6 +139,7 @@ impl Plans {
         Self(plans)
     }
 
+    #[inline]
     fn push(&mut self, plan: Plan) -> PlanId {
         let id = PlanId::try_from(self.0.len()).unwrap_or(Self::NOTHING);
         self.0.push(plan);
@@ -150,6 +151,7 @@ impl Plans {
     }
 
     /// `first`, then `second`.
+    #[inline]
     pub(crate) fn join(&mut self, first: PlanId, second: PlanId) -> PlanId {
         match (first, second) {
             (Self::NOTHING, plan) | (plan, Self::NOTHING) => plan,
@@ -218,10 +220,12 @@ impl Solutions {
         Self::default()
     }
 
+    #[inline]
     pub(crate) fn best(&self) -> Option<Solution> {
         self.best
     }
 
+    #[inline]
     pub(crate) fn is_fit(&self) -> bool {
         self.best.is_some_and(|best| best.cost == 0)
     }
@@ -231,6 +235,7 @@ impl Solutions {
     }
 
     /// Adds a solution in its place; of equal ones the earlier stays first.
+    #[inline]
     pub(crate) fn add(&mut self, solution: Solution) {
         let Some(best) = self.best else {
             self.best = Some(solution);

@@ -232,8 +232,8 @@ static MAKE: [u32; Kinds::SETS] = meeting(false);
 )]
 const fn meeting(looks_at: bool) -> [u32; Kinds::SETS] {
     let mut table = [0; Kinds::SETS];
-    let mut set = 0;
-    while set < Kinds::SETS as u8 {
+    let mut set: u8 = 0;
+    while (set as usize) < Kinds::SETS {
         let mut rule = 0;
         while rule < VALUE_RULES.len() {
             let ValueRule { from, to, .. } = &VALUE_RULES[rule];

@@ -65,16 +65,22 @@ fn decode_unicode(digits: &str) -> (char, &str) {
 }
 
 /// The length of the strict escape at `at`; `None` for anything else, a lone surrogate among it.
+#[inline]
 pub(crate) fn escape_length(text: &str, at: usize) -> Option<usize> {
-    let unit = |at: usize| text.get(at..)?.strip_prefix("\\u").and_then(hex4);
     match text.as_bytes().get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
-        b'u' => match unit(at)? {
-            0xD800..=0xDBFF => matches!(unit(at + 6)?, 0xDC00..=0xDFFF).then_some(12),
-            0xDC00..=0xDFFF => None,
-            _ => Some(6),
-        },
+        b'u' => unicode_length(text, at),
         _ => None,
+    }
+}
+
+/// The length of the `\u` escape, or pair of them, at `at`.
+fn unicode_length(text: &str, at: usize) -> Option<usize> {
+    let unit = |at: usize| text.get(at..)?.strip_prefix("\\u").and_then(hex4);
+    match unit(at)? {
+        0xD800..=0xDBFF => matches!(unit(at + 6)?, 0xDC00..=0xDFFF).then_some(12),
+        0xDC00..=0xDFFF => None,
+        _ => Some(6),
     }
 }
 

@@ -78,6 +78,7 @@ impl Kinds {
     }
 
     /// Whether a node of this kind is in the set; `integral` is asked for numbers only.
+    #[inline]
     pub(crate) fn allows(self, kind: Kind, integral: impl FnOnce() -> bool) -> bool {
         match kind {
             Kind::Null => self.meets(Self::NULL),
@@ -244,6 +245,7 @@ impl Type {
     }
 
     /// Whether it stands for several types.
+    #[inline]
     pub(crate) fn is_union(&self) -> bool {
         !self.branches.is_empty()
     }
@@ -319,6 +321,7 @@ impl Tree {
         id
     }
 
+    #[inline]
     #[allow(
         clippy::indexing_slicing,
         reason = "ids come from the compiler of this tree alone"

@@ -430,51 +430,61 @@ pub(super) fn write(content: &str, out: &mut Output) -> Written {
         ..Written::default()
     };
     let bytes = content.as_bytes();
+    // What was read and not yet written.
+    let mut from = 0;
     let mut at = 0;
-    while at < bytes.len() {
+    loop {
         let stop = scan::string_stop(bytes, at);
-        out.push(content.get(at..stop).unwrap_or_default());
-        match bytes.get(stop) {
-            None => break,
-            Some(b'\\') => at = stop + write_escape(content, stop, &reading, out, &mut written),
-            Some(byte) => {
+        let Some(byte) = bytes.get(stop) else { break };
+        if *byte == b'\\'
+            && let Some(length) = kept_escape(content, stop, &reading)
+        {
+            at = stop + length;
+            continue;
+        }
+        out.push(content.get(from..stop).unwrap_or_default());
+        at = stop
+            + if *byte == b'\\' {
+                write_escape(content, stop, out, &mut written)
+            } else {
                 written.control |= *byte < 0x20;
                 string::encode_special(*byte, &mut out.text);
-                at = stop + 1;
-            }
-        }
+                1
+            };
+        from = at;
     }
+    out.push(content.get(from..).unwrap_or_default());
     written
 }
 
-/// Writes the escape at `at`; returns its length in the input.
-fn write_escape(
-    content: &str,
-    at: usize,
-    reading: &Reading,
-    out: &mut Output,
-    written: &mut Written,
-) -> usize {
+/// The length of the escape at `at`, if it stays as it stands.
+fn kept_escape(content: &str, at: usize, reading: &Reading) -> Option<usize> {
+    match content.as_bytes().get(at + 1)? {
+        b'"' | b'\\' | b'/' => Some(2),
+        b'b' | b'f' => (!reading.is_unescaped).then_some(2),
+        b'n' | b't' | b'r' => (!(reading.is_unescaped && reading.is_drive)).then_some(2),
+        b'u' => match unicode(content.get(at..)?) {
+            Unicode::Whole(length) => Some(length),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Writes the escape at `at`, which cannot stay; returns its length in the input.
+fn write_escape(content: &str, at: usize, out: &mut Output, written: &mut Written) -> usize {
     let rest = content.get(at..).unwrap_or_default();
-    let verbatim = |out: &mut Output, length: usize| {
-        out.push(rest.get(..length).unwrap_or_default());
-        length
-    };
     let doubled = |out: &mut Output| {
         out.push("\\\\");
         1
     };
     match rest.as_bytes().get(1) {
-        Some(b'"' | b'\\' | b'/') => verbatim(out, 2),
         Some(b'\'' | b'`') => {
             written.decoded();
             out.push(rest.get(1..2).unwrap_or_default());
             2
         }
-        Some(b'b' | b'f') if !reading.is_unescaped => verbatim(out, 2),
-        Some(b'n' | b't' | b'r') if !(reading.is_unescaped && reading.is_drive) => verbatim(out, 2),
         Some(b'u') => match unicode(rest) {
-            Unicode::Whole(length) => verbatim(out, length),
             Unicode::Lone => {
                 written.surrogate = true;
                 out.push("\\ufffd");
@@ -484,7 +494,7 @@ fn write_escape(
                 written.damage = written.damage.or(Some(at));
                 doubled(out)
             }
-            Unicode::None => doubled(out),
+            Unicode::Whole(_) | Unicode::None => doubled(out),
         },
         Some(b'x') => match control_code(rest) {
             Some(code) => {
@@ -567,8 +577,11 @@ impl Reading {
         };
         let (mut long_word, mut word_after_space) = (false, false);
         let mut at = 0;
-        while let Some(found) = content.get(at..).and_then(|rest| rest.find('\\')) {
-            let stop = at + found;
+        loop {
+            let stop = scan::backslash(bytes, at);
+            if stop >= bytes.len() {
+                break;
+            }
             let rest = content.get(stop..).unwrap_or_default();
             let letters = |from: usize| {
                 bytes
