@@ -14,7 +14,7 @@ pub(crate) enum Turn {
 }
 
 /// Tokens around reasoning and messages.
-static TURNS: &[(&str, Turn)] = &[
+pub(crate) static TURNS: &[(&str, Turn)] = &[
     ("<think>", Turn::Reasoning),
     ("<thinking>", Turn::Reasoning),
     ("<mm:think>", Turn::Reasoning),

@@ -294,16 +294,21 @@ impl CallReader {
                 _ => {}
             }
         }
-        if let Some(step) = self.at_marker(rest, is_end)? {
+        let may_start = trigger::may_start(rest);
+        if may_start && let Some(step) = self.at_marker(rest, is_end)? {
             return Ok(step);
         }
-        if let Some((length, turn)) = prose::turn_at(rest) {
+        if let Some(step) = self.at_tag(rest, is_end)? {
+            return Ok(step);
+        }
+        if may_start && let Some((length, turn)) = prose::turn_at(rest) {
             if !is_end && prose::may_become_turn(rest) {
                 return Err(Stop::More);
             }
             return Ok(Step::Turn(length, turn));
         }
-        if !is_end && (prose::may_become_turn(rest) || trigger::may_become_marker(rest)) {
+        let may_grow = may_start && !is_end;
+        if may_grow && (prose::may_become_turn(rest) || trigger::may_become_marker(rest)) {
             return Err(Stop::More);
         }
         match first {
@@ -344,6 +349,11 @@ impl CallReader {
                 return Ok(Some(step));
             }
         }
+        Ok(None)
+    }
+
+    /// Calls in tags without a marker before them.
+    fn at_tag(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
         if !rest.starts_with(['<', ']']) {
             return Ok(None);
         }
@@ -531,6 +541,9 @@ impl CallReader {
         if self.options.mode == Mode::Leaked || self.prose.in_fence || self.prose.is_reasoning {
             return;
         }
+        if self.told.is_settled() {
+            return;
+        }
         if self.told.sees_prose(text) {
             if self.told.any {
                 self.told.is_over |= !self.told.has_lead_in;
@@ -619,7 +632,7 @@ impl CallReader {
             self.pending.push_call(call, source, condition, out);
         }
         self.told.any = true;
-        if self.options.mode == Mode::Expected && self.told.calls.len() < MAX_TOLD {
+        if self.options.mode == Mode::Expected && !self.told.is_full() {
             self.told.calls.extend(found.calls.iter().map(Told::key));
             self.told.word.clear();
         }
@@ -680,9 +693,6 @@ impl CallReader {
         }
     }
 }
-
-/// How many calls are remembered, to know repetitions by.
-const MAX_TOLD: usize = 64;
 
 fn push_part(out: &mut Vec<Piece>, part: Part<'_>) {
     match (out.last_mut(), part) {

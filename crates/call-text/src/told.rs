@@ -19,7 +19,21 @@ pub(crate) struct Told {
     pub(crate) word: String,
 }
 
+/// How many calls are remembered, to know repetitions by.
+const MAX_CALLS: usize = 64;
+
 impl Told {
+    /// Whether no more calls are remembered.
+    pub(crate) fn is_full(&self) -> bool {
+        self.calls.len() >= MAX_CALLS
+    }
+
+    /// Whether more prose says nothing new before the next call.
+    pub(crate) fn is_settled(&self) -> bool {
+        let is_known = self.has_lead_in || (self.any && self.is_over);
+        is_known && self.settled == self.calls.len() && !self.is_full()
+    }
+
     /// Whether a run of text shows that words were written that are no name of a call. A word at
     /// its end is judged by what follows.
     pub(crate) fn sees_prose(&mut self, text: &str) -> bool {

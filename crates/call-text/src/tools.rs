@@ -37,16 +37,13 @@ impl<'c> Context<'c> {
 
     /// Whether a tool has exactly this name.
     pub(crate) fn declares(&self, name: &str) -> bool {
-        self.tools.specs().any(|spec| spec.name() == name)
+        self.tools.spec(name).is_some()
     }
 
     /// The schema of the tool that a printed name means.
     pub(crate) fn schema(&self, name: &str) -> Option<&'c Value> {
         let resolved = self.tools.resolve_name(name)?;
-        self.tools
-            .specs()
-            .find(|spec| spec.name() == resolved)
-            .and_then(ToolSpec::schema)
+        self.tools.spec(resolved).and_then(ToolSpec::schema)
     }
 
     /// The names of the tool's arguments, in the order of the schema.

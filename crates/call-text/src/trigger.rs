@@ -1,6 +1,7 @@
 //! Where a call may begin: single bytes, markers, names.
 
 use crate::format::FORMATS;
+use crate::prose::TURNS;
 use crate::tools::MAX_NAME;
 
 /// Whether a call, code or a line may begin with a byte.
@@ -35,6 +36,47 @@ pub(crate) fn find(bytes: &[u8], expected: bool) -> Option<usize> {
     tail.iter()
         .position(|byte| is_trigger(*byte, expected))
         .map(|found| at + found)
+}
+
+/// For each byte, the bytes that follow it at the start of a marker or of a token of [`TURNS`], as
+/// bits.
+static STARTS: [[u64; 4]; 256] = starts();
+
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which finds an index out of bounds"
+)]
+const fn starts() -> [[u64; 4]; 256] {
+    let mut table = [[0; 4]; 256];
+    let mut format = 0;
+    while format < FORMATS.len() {
+        let mut marker = 0;
+        while marker < FORMATS[format].open.len() {
+            let word = FORMATS[format].open[marker].as_bytes();
+            table[word[0] as usize][(word[1] / 64) as usize] |= 1 << (word[1] % 64);
+            marker += 1;
+        }
+        format += 1;
+    }
+    let mut turn = 0;
+    while turn < TURNS.len() {
+        let word = TURNS[turn].0.as_bytes();
+        table[word[0] as usize][(word[1] / 64) as usize] |= 1 << (word[1] % 64);
+        turn += 1;
+    }
+    table
+}
+
+/// Whether a marker, or a token of [`TURNS`], may stand at the start of `text`, by its first two
+/// bytes.
+pub(crate) fn may_start(text: &str) -> bool {
+    let [first, second, ..] = text.as_bytes() else {
+        return true;
+    };
+    STARTS
+        .get(usize::from(*first))
+        .and_then(|seconds| seconds.get(usize::from(second / 64)))
+        .is_some_and(|bits| bits & (1 << (second % 64)) != 0)
 }
 
 /// Whether `text` is the beginning of a marker and could still become one.

@@ -16,7 +16,7 @@ impl ToolSet {
             policy: &Policy::default(),
             raw: None,
         };
-        match self.inner.index.resolve(emitted, &asked) {
+        match self.inner.index.find(emitted, &asked)? {
             Resolution::Exact(at) | Resolution::Fixed(at, _) => Some(self.tool(at)?.spec.name()),
             Resolution::Ambiguous(_) | Resolution::Unknown { .. } => None,
         }

@@ -3,7 +3,7 @@
 //! Words are in lower case. Keys stand as folds (without `_`, `-`, `.` and spaces), so that
 //! `file_path`, `filePath` and `file-path` are all `filepath`.
 
-use crate::names::{fold, near};
+use crate::names::near;
 
 /// Pairs of words that turn a name, key or enum value into its contrary, in either order. No rule
 /// ever exchanges texts that differ by one of them.
@@ -241,17 +241,11 @@ pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
         return a != b;
     }
     let (left, right) = (tokens(a), tokens(b));
-    let only = |here: &[String], there: &[String]| -> Vec<String> {
-        let mut there = there.to_vec();
-        here.iter()
-            .filter(|word| {
-                let shared = there.iter().position(|other| other == *word);
-                shared.map(|at| there.swap_remove(at)).is_none()
-            })
-            .cloned()
-            .collect()
-    };
-    let (left_only, right_only) = (only(&left, &right), only(&right, &left));
+    // The same words, however they are written.
+    if left == right {
+        return false;
+    }
+    let (left_only, right_only) = (without(&left, &right), without(&right, &left));
     let may_oppose = !right_only.is_empty();
     let words_oppose = left_only.iter().filter(|_| may_oppose).any(|x| {
         let contraries: Vec<&str> = contraries_of(x).collect();
@@ -263,6 +257,19 @@ pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     });
     let (left, right) = (left.concat(), right.concat());
     words_oppose || differ_by_prefix(&left, &right) || differ_by_word(&left, &right)
+}
+
+/// The words of one list that the other one does not hold as often.
+fn without<'w>(words: &'w [String], others: &'w [String]) -> Vec<&'w str> {
+    let mut others: Vec<&str> = others.iter().map(String::as_str).collect();
+    words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| {
+            let shared = others.iter().position(|other| other == word);
+            shared.map(|at| others.swap_remove(at)).is_none()
+        })
+        .collect()
 }
 
 /// The opposites of the listed words that `word` may be a form of.
@@ -361,24 +368,25 @@ pub(crate) fn is_generic(segment: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case(segment))
 }
 
-/// The keys, as folds, that mean the same as `key`, itself included; empty if none is known.
-pub(crate) fn aliases_of(key: &str) -> &'static [&'static str] {
-    let fold = fold::key(key);
+/// The keys, as folds, that mean the same as the key of this fold, itself included; empty if none
+/// is known.
+pub(crate) fn aliases_of(fold: &str) -> &'static [&'static str] {
     ALIASES
         .iter()
-        .find(|group| group.contains(&fold.as_str()))
+        .find(|group| group.contains(&fold))
         .copied()
         .unwrap_or_default()
 }
 
-/// Whether two keys mean the same by the list of aliases.
+/// Whether two keys, as folds, mean the same by the list of aliases.
 pub(crate) fn are_aliases(a: &str, b: &str) -> bool {
-    aliases_of(a).contains(&fold::key(b).as_str())
+    aliases_of(a).contains(&b)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::fold;
 
     #[test]
     fn lists_are_sorted_and_keys_stand_once() {
@@ -476,13 +484,14 @@ mod tests {
 
     #[test]
     fn aliases_are_compared_by_fold() {
+        let are_aliases = |a: &str, b: &str| are_aliases(&fold::key(a), &fold::key(b));
         assert!(are_aliases("filePath", "path"));
         assert!(are_aliases("file-path", "filename"));
         assert!(are_aliases("Q", "search_query"));
         assert!(!are_aliases("old_string", "new_string"));
         assert!(!are_aliases("source", "destination"));
         assert!(!are_aliases("unheard_of", "unheard_of"));
-        assert!(aliases_of("unheard_of").is_empty());
+        assert!(aliases_of("unheardof").is_empty());
     }
 
     #[test]

@@ -20,11 +20,9 @@ impl<'t> Solver<'_, 't, '_> {
             return Solutions::fits();
         };
         let replaced = self.replaced;
-        let children: Vec<NodeId> = self
-            .arena
-            .children(node)
-            .filter(|child| !replaced.contains(child))
-            .collect();
+        let mut children = Vec::with_capacity(self.arena.node(node).len as usize);
+        let there = self.arena.children(node);
+        children.extend(there.filter(|child| !replaced.contains(child)));
         let mut all = Solutions::fits();
         let mut undeclared = Vec::new();
         let mut present = vec![false; members.properties.len()];
@@ -42,20 +40,20 @@ impl<'t> Solver<'_, 't, '_> {
                 all = all.and(&solutions, &mut self.plans);
             }
         }
-        let absent: Vec<&'t Property> = members
+        let absent = members
             .properties
             .iter()
-            .zip(present)
-            .filter(|(_, present)| !present)
-            .map(|(property, _)| property)
-            .collect();
+            .zip(&present)
+            .filter(|(_, present)| !**present)
+            .map(|(property, _)| property);
         if all.best().is_none()
             || (undeclared.is_empty()
-                && !absent.iter().any(|property| property.required)
+                && !absent.clone().any(|property| property.required)
                 && members.required_undeclared.is_empty())
         {
             return all;
         }
+        let absent: Vec<&'t Property> = absent.collect();
         let rest = self.solve_keys(node, members, &undeclared, &absent);
         all.and(&rest, &mut self.plans)
     }
@@ -328,7 +326,7 @@ fn evidence(
             .iter()
             .filter(|other| *other.fold == *fold);
         (alike.count() == 1).then_some(&rules::KEY_FOLD)
-    } else if words::are_aliases(key, &property.name) {
+    } else if words::are_aliases(&fold, &property.fold) {
         Some(&rules::KEY_ALIAS)
     } else {
         let is_near = |other: &Property| names::near::is_slip_of_fold(&fold, &other.fold);

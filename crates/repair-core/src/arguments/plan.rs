@@ -134,9 +134,12 @@ impl Plans {
     pub(crate) const NOTHING: PlanId = 0;
 
     pub(crate) fn new() -> Self {
-        Self(vec![Plan::Nothing])
+        let mut plans = Vec::with_capacity(16);
+        plans.push(Plan::Nothing);
+        Self(plans)
     }
 
+    #[inline]
     fn push(&mut self, plan: Plan) -> PlanId {
         let id = PlanId::try_from(self.0.len()).unwrap_or(Self::NOTHING);
         self.0.push(plan);
@@ -148,6 +151,7 @@ impl Plans {
     }
 
     /// `first`, then `second`.
+    #[inline]
     pub(crate) fn join(&mut self, first: PlanId, second: PlanId) -> PlanId {
         match (first, second) {
             (Self::NOTHING, plan) | (plan, Self::NOTHING) => plan,
@@ -216,10 +220,12 @@ impl Solutions {
         Self::default()
     }
 
+    #[inline]
     pub(crate) fn best(&self) -> Option<Solution> {
         self.best
     }
 
+    #[inline]
     pub(crate) fn is_fit(&self) -> bool {
         self.best.is_some_and(|best| best.cost == 0)
     }
@@ -229,6 +235,7 @@ impl Solutions {
     }
 
     /// Adds a solution in its place; of equal ones the earlier stays first.
+    #[inline]
     pub(crate) fn add(&mut self, solution: Solution) {
         let Some(best) = self.best else {
             self.best = Some(solution);
@@ -246,6 +253,13 @@ impl Solutions {
         self.others.truncate(KEPT - 1);
     }
 
+    /// Whether a solution at this cost, the last of its price, would not be kept.
+    fn is_full_of_cheaper(&self, cost: u32) -> bool {
+        self.others
+            .get(KEPT - 2)
+            .is_some_and(|last| last.cost <= cost)
+    }
+
     pub(crate) fn add_all(&mut self, solutions: &Self) {
         for solution in solutions.iter() {
             self.add(solution);
@@ -258,6 +272,10 @@ impl Solutions {
         for first in self.iter() {
             for second in next.iter() {
                 let cost = first.cost.saturating_add(second.cost);
+                // All that follow cost as much or more.
+                if both.is_full_of_cheaper(cost) {
+                    break;
+                }
                 both.add(Solution {
                     cost,
                     plan: plans.join(first.plan, second.plan),

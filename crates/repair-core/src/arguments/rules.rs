@@ -220,3 +220,41 @@ pub(crate) static VALUE_RULES: &[ValueRule] = &[
         propose: wrap::lift_members,
     },
 ];
+
+/// For each set of kinds, the rules that look at one of them and those that make one of them, as
+/// bits: most values meet few rules.
+static LOOK_AT: [u32; Kinds::SETS] = meeting(true);
+static MAKE: [u32; Kinds::SETS] = meeting(false);
+
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which finds an index out of bounds"
+)]
+const fn meeting(looks_at: bool) -> [u32; Kinds::SETS] {
+    let mut table = [0; Kinds::SETS];
+    let mut set: u8 = 0;
+    while (set as usize) < Kinds::SETS {
+        let mut rule = 0;
+        while rule < VALUE_RULES.len() {
+            let ValueRule { from, to, .. } = &VALUE_RULES[rule];
+            let kinds = if looks_at { *from } else { *to };
+            if kinds.meets(Kinds::nth(set)) {
+                table[set as usize] |= 1 << rule;
+            }
+            rule += 1;
+        }
+        set += 1;
+    }
+    table
+}
+
+/// The rules that make one of the kinds `to` of a value of the kind `from`, in order.
+pub(super) fn value_rules(from: Kinds, to: Kinds) -> impl Iterator<Item = &'static ValueRule> {
+    let bits = |table: &[u32], kinds: Kinds| table.get(kinds.number()).copied().unwrap_or_default();
+    let mut left = bits(&LOOK_AT, from) & bits(&MAKE, to);
+    std::iter::from_fn(move || {
+        let next = (left != 0).then(|| left.trailing_zeros())?;
+        left &= left - 1;
+        VALUE_RULES.get(next as usize)
+    })
+}

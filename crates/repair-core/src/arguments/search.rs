@@ -82,7 +82,7 @@ pub(crate) fn search(
     };
     let mut accepted: Vec<Proposal> = proposals
         .into_iter()
-        .filter(|steps| trial.accepts(steps))
+        .filter(|steps| trial.accepts(steps.iter()))
         .collect::<Vec<_>>()
         .into_iter()
         .map(|steps| Proposal::new(trial.needed(steps)))
@@ -129,7 +129,11 @@ struct Trial<'s, 'a, 't> {
 
 impl Trial<'_, '_, '_> {
     /// What `look` sees when the steps are made.
-    fn with<T>(&mut self, steps: &[Step], look: impl FnOnce(&Self) -> T) -> T {
+    fn with<'p, T>(
+        &mut self,
+        steps: impl Iterator<Item = &'p Step>,
+        look: impl FnOnce(&Self) -> T,
+    ) -> T {
         for step in steps {
             step.edit.apply(self.arena);
         }
@@ -140,8 +144,8 @@ impl Trial<'_, '_, '_> {
 
     /// Whether the judge accepts the document with these steps. It recurses, so depth comes first:
     /// a container that was read out of a string, or put around a value, makes the document deeper.
-    fn accepts(&mut self, steps: &[Step]) -> bool {
-        let may_deepen = steps.iter().any(|step| match step.edit {
+    fn accepts<'p>(&mut self, steps: impl Iterator<Item = &'p Step> + Clone) -> bool {
+        let may_deepen = steps.clone().any(|step| match step.edit {
             Edit::Content { with: new, .. } | Edit::Insert { value: new, .. } => {
                 self.arena.node(new).kind.is_container()
             }
@@ -161,13 +165,13 @@ impl Trial<'_, '_, '_> {
             return steps;
         }
         let mut at = 0;
-        while let Some(step) = steps.get(at).copied() {
-            let mut rest = steps.clone();
-            rest.remove(at);
-            if NOT_FOR_THE_SCHEMA.contains(&step.rule.id) || !self.accepts(&rest) {
+        while let Some((before, [step, after @ ..])) = steps.split_at_checked(at) {
+            let is_needed = NOT_FOR_THE_SCHEMA.contains(&step.rule.id)
+                || !self.accepts(before.iter().chain(after));
+            if is_needed {
                 at += 1;
             } else {
-                steps = rest;
+                steps.remove(at);
             }
         }
         steps
@@ -198,7 +202,7 @@ impl Trial<'_, '_, '_> {
 
     /// The canonical text of the document after a proposal.
     fn outcome(&mut self, proposal: &Proposal) -> String {
-        self.with(&proposal.steps, |trial| {
+        self.with(proposal.steps.iter(), |trial| {
             equal::canonical(trial.arena, trial.root)
         })
     }

@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::choice::is_allowed_value;
 use super::plan::{Edit, Plans, Solutions, Step};
-use super::rules::{self, VALUE_RULES};
+use super::rules;
 use super::value::Fault;
 use crate::json::{Arena, Kind, NodeId, number};
 use crate::policy::Policy;
@@ -208,8 +208,9 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             return Solutions::none();
         }
         self.steps_left -= 1;
-        let kind = self.arena.node(node).kind;
-        if !kind.is_container() {
+        // The document is asked about once; a scalar is soon looked at again.
+        let is_first = slot == Slot::Root && self.proposals == 0;
+        if is_first || !self.arena.node(node).kind.is_container() {
             return self.solve_value(node, ty, slot, whole);
         }
         let key = (node, ty.id, slot, self.proposals);
@@ -272,10 +273,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         }
         let from = kinds_of(self.arena.node(fault.node).kind);
         let mut is_read = false;
-        for entry in VALUE_RULES {
-            if !entry.from.meets(from) || !entry.to.meets(fault.ty.kinds) {
-                continue;
-            }
+        for entry in rules::value_rules(from, fault.ty.kinds) {
             // A lossless reading is the only one there is.
             let is_settled = is_read && entry.rule.risk > Risk::Lossless;
             if is_settled || !self.uses(entry.rule) {

@@ -28,6 +28,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Arrays and objects.
+    #[inline]
     pub(crate) fn is_container(self) -> bool {
         matches!(self, Self::Array | Self::Object)
     }
@@ -80,6 +81,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    #[inline]
     pub(crate) fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
     }
@@ -155,11 +157,13 @@ impl<'a> Arena<'a> {
         &self.duplicates
     }
 
+    #[inline]
     #[allow(clippy::indexing_slicing, reason = "ids come from `push` alone")]
     pub(crate) fn node(&self, id: NodeId) -> Node {
         self.nodes[id as usize]
     }
 
+    #[inline]
     #[allow(clippy::indexing_slicing, reason = "ids come from `push` alone")]
     pub(super) fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id as usize]
@@ -172,12 +176,14 @@ impl<'a> Arena<'a> {
     }
 
     /// The children that are there, dropped ones left out.
+    #[inline]
     pub(crate) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.all_children(id)
             .filter(|child| !self.node(*child).has(DROPPED))
     }
 
     /// The children, dropped ones among them.
+    #[inline]
     pub(crate) fn all_children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mut next = self.node(id).first;
         std::iter::from_fn(move || {
@@ -188,6 +194,7 @@ impl<'a> Arena<'a> {
     }
 
     /// Bytes `start..end` of a buffer.
+    #[inline]
     pub(crate) fn slice(&self, buffer: Buffer, start: u32, end: u32) -> &str {
         let text = match buffer {
             Buffer::Source => &*self.source,
@@ -197,6 +204,7 @@ impl<'a> Arena<'a> {
     }
 
     /// The buffer of a node's value.
+    #[inline]
     pub(crate) fn buffer(&self, id: NodeId) -> Buffer {
         if self.node(id).has(SIDE) {
             Buffer::Side
@@ -206,12 +214,14 @@ impl<'a> Arena<'a> {
     }
 
     /// The token of a value as it stands in its text; a repaired container shows its old text.
+    #[inline]
     pub(crate) fn token(&self, id: NodeId) -> &str {
         let node = self.node(id);
         self.slice(self.buffer(id), node.start, node.end)
     }
 
     /// The token of a key, quotes included; empty where there is none.
+    #[inline]
     pub(crate) fn key_token(&self, id: NodeId) -> &str {
         let node = self.node(id);
         let buffer = if node.has(KEY_SIDE) {
@@ -223,6 +233,7 @@ impl<'a> Arena<'a> {
     }
 
     /// The key, decoded.
+    #[inline]
     pub(crate) fn key(&self, id: NodeId) -> Cow<'_, str> {
         let inner = self.inner_key(id);
         if self.node(id).has(KEY_ESCAPED) {
@@ -233,6 +244,7 @@ impl<'a> Arena<'a> {
     }
 
     /// The key without its quotes, as it stands in its text.
+    #[inline]
     fn inner_key(&self, id: NodeId) -> &str {
         let node = self.node(id);
         let buffer = if node.has(KEY_SIDE) {
@@ -244,6 +256,7 @@ impl<'a> Arena<'a> {
     }
 
     /// Whether the key is `key`.
+    #[inline]
     pub(crate) fn key_is(&self, id: NodeId, key: &str) -> bool {
         let node = self.node(id);
         if node.has(KEY_ESCAPED) {
@@ -254,6 +267,7 @@ impl<'a> Arena<'a> {
     }
 
     /// The content of a string, decoded.
+    #[inline]
     pub(crate) fn string(&self, id: NodeId) -> Cow<'_, str> {
         let node = self.node(id);
         let inner = self.slice(self.buffer(id), node.start + 1, node.end.saturating_sub(1));

@@ -10,6 +10,7 @@ fn zero_bytes(word: u64) -> u64 {
 
 /// Index of the first quote, backslash or control character at or after `from`; the length of
 /// the text if there is none. Eight bytes a step.
+#[inline]
 pub(crate) fn string_stop(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
@@ -28,11 +29,28 @@ pub(crate) fn string_stop(bytes: &[u8], from: usize) -> usize {
     at.min(bytes.len()) + stop.unwrap_or(tail.len())
 }
 
+/// Index of the first backslash at or after `from`; the length of the text if there is none.
+#[inline]
+pub(crate) fn backslash(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let hit = zero_bytes(u64::from_le_bytes(*chunk) ^ (ONES * u64::from(b'\\')));
+        if hit != 0 {
+            return at + (hit.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let tail = bytes.get(at..).unwrap_or_default();
+    let stop = tail.iter().position(|byte| *byte == b'\\');
+    at.min(bytes.len()) + stop.unwrap_or(tail.len())
+}
+
 fn is_string_stop(byte: u8) -> bool {
     byte == b'"' || byte == b'\\' || byte < 0x20
 }
 
 /// Index of the first byte at or after `from` that is not JSON white space.
+#[inline]
 pub(crate) fn skip_space(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -52,6 +70,8 @@ mod tests {
                 let mut bytes = vec![b'x'; 40];
                 bytes[at] = stop;
                 assert_eq!(string_stop(&bytes, 0), at, "stop {stop} at {at}");
+                let backslash_at = if stop == b'\\' { at } else { bytes.len() };
+                assert_eq!(backslash(&bytes, 0), backslash_at, "stop {stop} at {at}");
             }
         }
         let text = "é\u{7f}\u{80}\u{ff}日本語 no stop here at all";

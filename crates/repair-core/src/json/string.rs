@@ -65,30 +65,50 @@ fn decode_unicode(digits: &str) -> (char, &str) {
 }
 
 /// The length of the strict escape at `at`; `None` for anything else, a lone surrogate among it.
+#[inline]
 pub(crate) fn escape_length(text: &str, at: usize) -> Option<usize> {
-    let unit = |at: usize| text.get(at..)?.strip_prefix("\\u").and_then(hex4);
     match text.as_bytes().get(at + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
-        b'u' => match unit(at)? {
-            0xD800..=0xDBFF => matches!(unit(at + 6)?, 0xDC00..=0xDFFF).then_some(12),
-            0xDC00..=0xDFFF => None,
-            _ => Some(6),
-        },
+        b'u' => unicode_length(text, at),
         _ => None,
     }
 }
 
-/// Where the strict string content that begins at `from` ends, at its closing quote; `None` if
-/// something in it is not strict.
-pub(crate) fn strict_end(text: &str, from: usize) -> Option<usize> {
+/// The length of the `\u` escape, or pair of them, at `at`.
+fn unicode_length(text: &str, at: usize) -> Option<usize> {
+    let unit = |at: usize| text.get(at..)?.strip_prefix("\\u").and_then(hex4);
+    match unit(at)? {
+        0xD800..=0xDBFF => matches!(unit(at + 6)?, 0xDC00..=0xDFFF).then_some(12),
+        0xDC00..=0xDFFF => None,
+        _ => Some(6),
+    }
+}
+
+/// How far a string is strict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StrictEnd {
+    /// Up to its closing quote, which stands here.
+    Quote(usize),
+    /// Up to the end of the text.
+    Text,
+    /// Something in it is not strict.
+    Broken,
+}
+
+/// Where the strict string content that begins at `from` ends.
+pub(crate) fn strict_end(text: &str, from: usize) -> StrictEnd {
     let bytes = text.as_bytes();
     let mut at = from;
     loop {
         at = super::scan::string_stop(bytes, at);
-        match bytes.get(at)? {
-            b'"' => return Some(at),
-            b'\\' => at += escape_length(text, at)?,
-            _ => return None,
+        match bytes.get(at) {
+            None => return StrictEnd::Text,
+            Some(b'"') => return StrictEnd::Quote(at),
+            Some(b'\\') => match escape_length(text, at) {
+                Some(length) => at += length,
+                None => return StrictEnd::Broken,
+            },
+            Some(_) => return StrictEnd::Broken,
         }
     }
 }

@@ -13,6 +13,9 @@ pub(crate) fn key(text: &str) -> String {
 /// Lower-cases `text` and drops separators. A separator goes only if a letter stands beside it
 /// (`1.5`, `2024-01`, `-5` keep theirs), or if it is a leading or trailing `_`.
 fn fold(text: &str, separators: &[char]) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return text.to_ascii_lowercase();
+    }
     let mut out = String::with_capacity(text.len());
     let mut before = None;
     let mut run = 0;

@@ -13,8 +13,9 @@ pub(crate) const LONGEST: usize = 128;
 /// The distance of two texts if it is at most `limit`, else `None`. Texts whose differing parts
 /// are both longer than 64 and one longer than [`LONGEST`] characters are near nothing.
 pub(crate) fn damerau(a: &str, b: &str, limit: usize) -> Option<usize> {
-    // A character has at most four bytes.
-    if a.len().abs_diff(b.len()) > limit.saturating_mul(4) {
+    // A character has at most four bytes, and each edit adds or takes one.
+    let widest = if a.is_ascii() && b.is_ascii() { 1 } else { 4 };
+    if a.len().abs_diff(b.len()) > limit.saturating_mul(widest) {
         return None;
     }
     let (a, b) = differing_parts(a, b);

@@ -145,14 +145,20 @@ impl Index {
 
     /// Resolves an emitted name.
     pub(crate) fn resolve(&self, emitted: &str, tools: &dyn Tools) -> Resolution {
+        self.find(emitted, tools)
+            .unwrap_or_else(|| self.unknown(emitted))
+    }
+
+    /// The same without a look for similar names where the name is unknown.
+    pub(crate) fn find(&self, emitted: &str, tools: &dyn Tools) -> Option<Resolution> {
         if let Some(tool) = self.exact.get(emitted) {
-            return Resolution::Exact(*tool);
+            return Some(Resolution::Exact(*tool));
         }
         // The first reading of all, by itself: affixes need not be looked for.
         if emitted.len() <= affix::LONGEST
             && let [tool] = self.whole(emitted, tools).as_slice()
         {
-            return Resolution::fixed(*tool, &rules::FOLD);
+            return Some(Resolution::fixed(*tool, &rules::FOLD));
         }
         let rounds = affix::strip(emitted, &self.servers);
         for reading in READINGS {
@@ -170,13 +176,13 @@ impl Index {
                 meant.dedup();
                 match (meant.as_slice(), affixes) {
                     ([], _) => {}
-                    ([tool], 0) => return Resolution::fixed(*tool, reading.rule),
-                    ([tool], _) => return Resolution::fixed(*tool, reading.with_affixes),
-                    _ => return Resolution::Ambiguous(meant),
+                    ([tool], 0) => return Some(Resolution::fixed(*tool, reading.rule)),
+                    ([tool], _) => return Some(Resolution::fixed(*tool, reading.with_affixes)),
+                    _ => return Some(Resolution::Ambiguous(meant)),
                 }
             }
         }
-        self.guess(emitted, tools)
+        self.slip(emitted, tools)
     }
 
     /// Whether a tool comes from this server, if one stood before the name.
@@ -240,22 +246,20 @@ impl Index {
         }
     }
 
-    /// A slip of letters, or else the tools that are most similar.
-    fn guess(&self, emitted: &str, tools: &dyn Tools) -> Resolution {
-        let end = emitted.char_indices().nth(near::LONGEST);
-        let (start, is_whole) = match end {
-            Some((at, _)) => (emitted.get(..at).unwrap_or_default(), false),
-            None => (emitted, true),
-        };
-        let fold = fold::name(start);
-        if is_whole
-            && let Some(tool) = slip::find(emitted, &fold, &self.entries)
-            && !tools.is_destructive(tool)
-            && tools.arguments_fit(tool)
-        {
-            return Resolution::fixed(tool, &rules::SLIP);
+    /// The tool whose name this is but for a slip of letters.
+    fn slip(&self, emitted: &str, tools: &dyn Tools) -> Option<Resolution> {
+        if start_of(emitted).len() < emitted.len() {
+            return None;
         }
-        let ranked = self.rank(&fold);
+        slip::find(emitted, &fold::name(emitted), &self.entries)
+            .filter(|tool| !tools.is_destructive(*tool) && tools.arguments_fit(*tool))
+            .map(|tool| Resolution::fixed(tool, &rules::SLIP))
+    }
+
+    /// The tools that are most similar.
+    fn unknown(&self, emitted: &str) -> Resolution {
+        let start = start_of(emitted);
+        let ranked = self.rank(&fold::name(start));
         let near = ranked
             .iter()
             .take_while(|ranked| ranked.similarity >= 0.5)
@@ -308,6 +312,12 @@ impl Index {
         }
         best
     }
+}
+
+/// As much of a name as is compared with others.
+fn start_of(name: &str) -> &str {
+    let end = name.char_indices().nth(near::LONGEST);
+    end.and_then(|(at, _)| name.get(..at)).unwrap_or(name)
 }
 
 /// A tool and its similarity to the emitted name, or an upper bound of it.

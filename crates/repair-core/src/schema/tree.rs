@@ -36,6 +36,19 @@ impl Kinds {
     pub(crate) const SINGLE: Self = Self(2 | 4 | 8 | 16 | 64);
     pub(crate) const ANY: Self = Self(127);
 
+    /// How many sets there are.
+    pub(crate) const SETS: usize = 128;
+
+    /// The set of this number.
+    pub(crate) const fn nth(number: u8) -> Self {
+        Self(number & Self::ANY.0)
+    }
+
+    /// The number of the set, less than [`Self::SETS`].
+    pub(crate) fn number(self) -> usize {
+        usize::from(self.0)
+    }
+
     /// The set for a `type` word.
     pub(crate) fn of_word(word: &str) -> Self {
         match word {
@@ -55,7 +68,7 @@ impl Kinds {
     }
 
     /// Whether the sets share a type.
-    pub(crate) fn meets(self, other: Self) -> bool {
+    pub(crate) const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
@@ -65,6 +78,7 @@ impl Kinds {
     }
 
     /// Whether a node of this kind is in the set; `integral` is asked for numbers only.
+    #[inline]
     pub(crate) fn allows(self, kind: Kind, integral: impl FnOnce() -> bool) -> bool {
         match kind {
             Kind::Null => self.meets(Self::NULL),
@@ -231,6 +245,7 @@ impl Type {
     }
 
     /// Whether it stands for several types.
+    #[inline]
     pub(crate) fn is_union(&self) -> bool {
         !self.branches.is_empty()
     }
@@ -306,6 +321,7 @@ impl Tree {
         id
     }
 
+    #[inline]
     #[allow(
         clippy::indexing_slicing,
         reason = "ids come from the compiler of this tree alone"

@@ -25,6 +25,7 @@ impl Output {
         self.text.len()
     }
 
+    #[inline]
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }

@@ -6,7 +6,7 @@ use super::end::{Ends, starts_value};
 use super::output::Output;
 use super::string::write;
 use super::{Cut, Problem, key, rules};
-use crate::json::string;
+use crate::json::string::{self, StrictEnd};
 use crate::rule::Risk;
 use crate::schema::{Place, Tree};
 
@@ -638,5 +638,5 @@ fn long_key(rest: &str) -> Option<key::Key<'_>> {
 }
 
 fn string_is_strict(token: &str) -> bool {
-    string::strict_end(token, 1).is_some_and(|end| end + 1 == token.len())
+    string::strict_end(token, 1) == StrictEnd::Quote(token.len().saturating_sub(1))
 }

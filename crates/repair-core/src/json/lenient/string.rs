@@ -7,7 +7,8 @@ use super::end::End;
 use super::output::Output;
 use super::reader::Reader;
 use super::{Cut, Problem, key, rules};
-use crate::json::{scan, string};
+use crate::json::scan;
+use crate::json::string::{self, StrictEnd};
 use crate::rule::Risk;
 
 /// A string of the input.
@@ -31,6 +32,18 @@ enum Ending {
     Unclosed,
     /// The text ended.
     Cut,
+    /// The same, and its content is strict.
+    StrictCut,
+}
+
+impl Ending {
+    fn is_cut(self) -> bool {
+        matches!(self, Self::Cut | Self::StrictCut)
+    }
+
+    fn is_strict(self) -> bool {
+        matches!(self, Self::Strict | Self::StrictCut)
+    }
 }
 
 impl Reader<'_, '_> {
@@ -60,7 +73,7 @@ impl Reader<'_, '_> {
     fn finish_string(&mut self, found: &Found) {
         self.at = found.token.end;
         self.value_is_done(true);
-        if found.ending == Ending::Cut {
+        if found.ending.is_cut() {
             self.cut_off(Cut::Inside);
         }
     }
@@ -72,13 +85,8 @@ impl Reader<'_, '_> {
         }
         let closers = key::closers_of(quote);
         let content = start + quote.len_utf8();
-        if let Some(stop) = self.strict_end(content, quote) {
-            return Found {
-                token: start..stop + 1,
-                content: content..stop,
-                ending: Ending::Strict,
-                inner: 0,
-            };
+        if let Some(found) = self.find_strict(start, quote) {
+            return found;
         }
         let mut at = content;
         let mut inner = 0;
@@ -184,11 +192,31 @@ impl Reader<'_, '_> {
         Some(content + end.len())
     }
 
-    /// The end of a string in which nothing is wrong.
-    fn strict_end(&self, content: usize, quote: char) -> Option<usize> {
-        let stop = (quote == '"').then(|| string::strict_end(self.text, content))??;
-        let end = self.ends.judge(stop + 1, &self.stack);
-        matches!(end, End::Certain | End::Item).then_some(stop)
+    /// A string in which nothing is wrong, up to its end or that of the text.
+    fn find_strict(&self, start: usize, quote: char) -> Option<Found> {
+        let content = start + 1;
+        let end = (quote == '"').then(|| string::strict_end(self.text, content))?;
+        let (token, content, ending) = match end {
+            StrictEnd::Quote(stop) => {
+                let end = self.ends.judge(stop + 1, &self.stack);
+                if !matches!(end, End::Certain | End::Item) {
+                    return None;
+                }
+                (start..stop + 1, content..stop, Ending::Strict)
+            }
+            StrictEnd::Text => (
+                start..self.text.len(),
+                content..self.certain_end(content),
+                Ending::StrictCut,
+            ),
+            StrictEnd::Broken => return None,
+        };
+        Some(Found {
+            token,
+            content,
+            ending,
+            inner: 0,
+        })
     }
 
     /// Whether the quote at `quote` ends the string that starts at `start` and holds `inner` raw
@@ -282,11 +310,11 @@ impl Reader<'_, '_> {
 
     fn write_content(&mut self, found: &Found, quote: char, from: usize) {
         let content = self.text.get(found.content.clone()).unwrap_or_default();
-        if found.ending == Ending::Strict {
+        if found.ending.is_strict() {
             self.out.push(content);
             return self.out.push("\"");
         }
-        let is_cut = found.ending == Ending::Cut;
+        let is_cut = found.ending.is_cut();
         let content = if is_cut {
             without_half_escape(content)
         } else {
@@ -402,51 +430,61 @@ pub(super) fn write(content: &str, out: &mut Output) -> Written {
         ..Written::default()
     };
     let bytes = content.as_bytes();
+    // What was read and not yet written.
+    let mut from = 0;
     let mut at = 0;
-    while at < bytes.len() {
+    loop {
         let stop = scan::string_stop(bytes, at);
-        out.push(content.get(at..stop).unwrap_or_default());
-        match bytes.get(stop) {
-            None => break,
-            Some(b'\\') => at = stop + write_escape(content, stop, &reading, out, &mut written),
-            Some(byte) => {
+        let Some(byte) = bytes.get(stop) else { break };
+        if *byte == b'\\'
+            && let Some(length) = kept_escape(content, stop, &reading)
+        {
+            at = stop + length;
+            continue;
+        }
+        out.push(content.get(from..stop).unwrap_or_default());
+        at = stop
+            + if *byte == b'\\' {
+                write_escape(content, stop, out, &mut written)
+            } else {
                 written.control |= *byte < 0x20;
                 string::encode_special(*byte, &mut out.text);
-                at = stop + 1;
-            }
-        }
+                1
+            };
+        from = at;
     }
+    out.push(content.get(from..).unwrap_or_default());
     written
 }
 
-/// Writes the escape at `at`; returns its length in the input.
-fn write_escape(
-    content: &str,
-    at: usize,
-    reading: &Reading,
-    out: &mut Output,
-    written: &mut Written,
-) -> usize {
+/// The length of the escape at `at`, if it stays as it stands.
+fn kept_escape(content: &str, at: usize, reading: &Reading) -> Option<usize> {
+    match content.as_bytes().get(at + 1)? {
+        b'"' | b'\\' | b'/' => Some(2),
+        b'b' | b'f' => (!reading.is_unescaped).then_some(2),
+        b'n' | b't' | b'r' => (!(reading.is_unescaped && reading.is_drive)).then_some(2),
+        b'u' => match unicode(content.get(at..)?) {
+            Unicode::Whole(length) => Some(length),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Writes the escape at `at`, which cannot stay; returns its length in the input.
+fn write_escape(content: &str, at: usize, out: &mut Output, written: &mut Written) -> usize {
     let rest = content.get(at..).unwrap_or_default();
-    let verbatim = |out: &mut Output, length: usize| {
-        out.push(rest.get(..length).unwrap_or_default());
-        length
-    };
     let doubled = |out: &mut Output| {
         out.push("\\\\");
         1
     };
     match rest.as_bytes().get(1) {
-        Some(b'"' | b'\\' | b'/') => verbatim(out, 2),
         Some(b'\'' | b'`') => {
             written.decoded();
             out.push(rest.get(1..2).unwrap_or_default());
             2
         }
-        Some(b'b' | b'f') if !reading.is_unescaped => verbatim(out, 2),
-        Some(b'n' | b't' | b'r') if !(reading.is_unescaped && reading.is_drive) => verbatim(out, 2),
         Some(b'u') => match unicode(rest) {
-            Unicode::Whole(length) => verbatim(out, length),
             Unicode::Lone => {
                 written.surrogate = true;
                 out.push("\\ufffd");
@@ -456,7 +494,7 @@ fn write_escape(
                 written.damage = written.damage.or(Some(at));
                 doubled(out)
             }
-            Unicode::None => doubled(out),
+            Unicode::Whole(_) | Unicode::None => doubled(out),
         },
         Some(b'x') => match control_code(rest) {
             Some(code) => {
@@ -539,8 +577,11 @@ impl Reading {
         };
         let (mut long_word, mut word_after_space) = (false, false);
         let mut at = 0;
-        while let Some(found) = content.get(at..).and_then(|rest| rest.find('\\')) {
-            let stop = at + found;
+        loop {
+            let stop = scan::backslash(bytes, at);
+            if stop >= bytes.len() {
+                break;
+            }
             let rest = content.get(stop..).unwrap_or_default();
             let letters = |from: usize| {
                 bytes
