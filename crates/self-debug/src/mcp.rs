@@ -84,7 +84,7 @@ pub enum McpError {
         /// The server.
         server: String,
         /// Why.
-        source: ServiceError,
+        source: Box<ServiceError>,
     },
     /// A tool of the server cannot be described.
     #[error("a tool of the MCP server '{server}' cannot be read")]
@@ -285,7 +285,7 @@ impl Listener {
             .await
             .map_err(|source| McpError::List {
                 server: server(),
-                source,
+                source: Box::new(source),
             })?;
         let tools = listed
             .into_iter()
