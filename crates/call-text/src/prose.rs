@@ -111,6 +111,7 @@ static CONTINUATIONS: &[&str] = &[
     "Human:",
     "[INST]",
     "<tool_response>",
+    "<|im_start|>user",
 ];
 
 /// Whether a line begins as a made-up continuation does. `Err`: more text is needed.

@@ -287,9 +287,12 @@ impl CallReader {
             }
             _ => return Ok(Step::Text(self.run(rest))),
         }
-        if self.told.any && self.options.mode == Mode::Expected && self.prose.at_line_start {
+        if self.told.any && self.prose.at_line_start {
             match prose::is_continuation(rest) {
-                Ok(true) => self.told.is_over = true,
+                Ok(true) => {
+                    self.told.is_over = true;
+                    self.told.is_made_up = true;
+                }
                 Err(()) if !is_end => return Err(Stop::More),
                 _ => {}
             }
@@ -371,10 +374,12 @@ impl CallReader {
         Ok(None)
     }
 
-    /// Whether calls of a format with markers are read here: not in code, in reasoning or as a
-    /// quotation.
+    /// Whether calls of a format with markers are read here: not in code, in reasoning, as a
+    /// quotation, or behind a result that the model made up.
     fn reads(&self, format: &Format) -> bool {
-        if self.prose.is_reasoning && !self.options.reasoning && !format.ends_reasoning {
+        if self.told.is_made_up
+            || self.prose.is_reasoning && !self.options.reasoning && !format.ends_reasoning
+        {
             return false;
         }
         let is_quoted = matches!(self.prose.before, '"' | '\'' | '`' | '“' | '‘' | '«');

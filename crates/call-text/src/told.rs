@@ -10,6 +10,9 @@ pub(crate) struct Told {
     pub(crate) has_lead_in: bool,
     /// The model has said what it was to say: what follows is explanation or made up.
     pub(crate) is_over: bool,
+    /// The model went on with a result or a turn that is not its own: the calls behind it rest on
+    /// what it made up.
+    pub(crate) is_made_up: bool,
     /// Name and arguments of the calls so far, without white space.
     pub(crate) calls: Vec<(String, String)>,
     /// How many of them stand before the last prose.

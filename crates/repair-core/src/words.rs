@@ -72,7 +72,7 @@ pub static OPPOSING_PREFIXES: &[&str] = &[
 pub static OPERATIONS: &[&str] = &[
     "accept", "access", "activate", "add", "allow", "append", "apply", "approve", "archive",
     "assign", "attach", "backup", "ban", "block", "book", "browse", "build", "buy", "calculate",
-    "call", "cancel", "capture", "change", "check", "clean", "clear", "click", "clone", "close",
+    "call", "cancel", "capture", "change", "charge", "check", "clean", "clear", "click", "clone", "close",
     "collect", "combine", "commit", "compare", "compile", "complete", "compose", "compress",
     "compute", "configure", "confirm", "connect", "convert", "copy", "count", "create", "crop",
     "cut", "deactivate", "debug", "decline", "decode", "decompile", "decrypt", "define", "delete",
@@ -81,7 +81,7 @@ pub static OPERATIONS: &[&str] = &[
     "encode", "encrypt", "end", "estimate", "eval", "evaluate", "execute", "exit", "explain",
     "export", "extract", "fetch", "filter", "find", "finish", "fix", "follow", "fork", "format",
     "forward", "generate", "get", "glob", "grant", "grep", "hide", "identify", "import", "index",
-    "insert", "inspect", "install", "invite", "invoke", "join", "kill", "launch", "leave", "like",
+    "insert", "inspect", "install", "invert", "invite", "invoke", "join", "kill", "launch", "leave", "like",
     "link", "list", "load", "lock", "log", "login", "logout", "look", "lookup", "map", "mark",
     "match", "measure", "merge", "modify", "monitor", "mount", "move", "mute", "navigate", "notify",
     "open", "order", "parse", "paste", "patch", "pause", "pay", "peek", "pin", "ping", "plan",

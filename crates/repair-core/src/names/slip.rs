@@ -88,8 +88,10 @@ fn is_slip(emitted: &str, fold: &str, entry: &Entry) -> bool {
     let operations = fold
         .strip_prefix(&*entry.prefix)
         .zip(entry.fold.strip_prefix(&*entry.prefix));
-    operations.is_some_and(|(written, known)| near::is_slip_of_fold(written, known))
-        && !words::is_dangerous(&entry.name)
+    operations.is_some_and(|(written, known)| {
+        // What lost or got a letter in front may be the opposite: `nlock` is `unlock`, too.
+        written.chars().next() == known.chars().next() && near::is_slip_of_fold(written, known)
+    }) && !words::is_dangerous(&entry.name)
         && !is_word_of_its_own(emitted, fold, &entry.name)
         && !words::are_opposites(emitted, &entry.name)
 }
