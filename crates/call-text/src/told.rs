@@ -5,6 +5,10 @@ use crate::trigger;
 
 /// What the calls so far say about those to come, where calls are expected.
 #[derive(Debug, Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one text"
+)]
 pub(crate) struct Told {
     /// Prose stands before the first call.
     pub(crate) has_lead_in: bool,

@@ -100,7 +100,7 @@ pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
 fn read_plain(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
     let mut lenient = frame::read(text, tree, place, max_depth);
     frame::merge_copies(&mut lenient, text.len());
-    let has = |rule| lenient.fixes.iter().any(|fix| std::ptr::eq(fix.rule, rule));
+    let has = |rule: &Rule| lenient.fixes.iter().any(|fix| fix.rule.id == rule.id);
     if has(&rules::MISSING_OPENER) && has(&rules::SURPLUS_CLOSER) {
         // More than the outermost brace is missing: what is left was deeper inside.
         lenient.cut = lenient.cut.or(Some(Cut::Beginning));
