@@ -62,6 +62,8 @@ pub enum EventKind {
     },
     /// A call was made right by rules before it ran.
     Repaired {
+        /// The arguments as the model wrote them.
+        emitted: Arc<str>,
         /// The arguments that will run.
         arguments: Arc<str>,
         /// What was changed.

@@ -13,7 +13,8 @@ use crate::text::shortened;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallReport {
-    /// The tool's result; or the error of the **first** try, with what was tried attached.
+    /// The tool's result; or the error of the **first** try, with what was tried attached. But if
+    /// the last try may have had its effect, its error: who does not know would do it again.
     pub result: Result<Value, ToolError>,
     /// The call that ran last; `None` if none did.
     pub executed: Option<Arc<Call<'static>>>,
