@@ -339,22 +339,19 @@ impl<'a> Live<'a> {
         let is_told = |error: &ToolError| {
             error.message() == &*told.message && error.may_have_run() == told.may_have_run
         };
-        match self
+        let own = self
             .errors
             .iter_mut()
             .filter_map(Option::take)
-            .find(is_told)
-        {
-            Some(error) => error,
-            None => {
-                let error = ToolError::new(told.class, &*told.message);
-                if told.may_have_run {
-                    error.with_effect_possible()
-                } else {
-                    error
-                }
+            .find(is_told);
+        own.unwrap_or_else(|| {
+            let error = ToolError::new(told.class, &*told.message);
+            if told.may_have_run {
+                error.with_effect_possible()
+            } else {
+                error
             }
-        }
+        })
     }
 }
 
