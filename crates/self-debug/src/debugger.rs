@@ -78,6 +78,13 @@ impl From<Vec<Candidate>> for Proposed {
     }
 }
 
+/// Nothing proposed is giving up: behind [`Debugger::or`], the next one is asked.
+impl From<Option<Candidate>> for Proposed {
+    fn from(candidate: Option<Candidate>) -> Self {
+        candidate.map_or_else(|| Self::give_up("nothing to propose"), Self::from)
+    }
+}
+
 impl From<Candidate> for Proposed {
     fn from(candidate: Candidate) -> Self {
         Self::from(vec![candidate])

@@ -326,6 +326,7 @@ impl<'a> Live<'a> {
             fixes: Arc::clone(&outcome.fixes),
             note: joined(notes),
             attempts: outcome.failures.clone(),
+            refused: outcome.refused.clone(),
             spent: outcome.spent,
             terminal: self
                 .terminal

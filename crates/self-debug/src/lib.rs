@@ -108,6 +108,7 @@ pub use repair_core;
 pub use async_trait::async_trait;
 pub use harness::{
     ApprovalReason, ApprovalRequest, Budget, Candidate, ErrorClass, Event, EventKind,
-    FailedAttempt, Failure, GiveUpReason, Message, Proposal, Rejection, Settings, Usage,
+    FailedAttempt, Failure, GiveUpReason, Message, Proposal, RefusedCandidate, Rejection, Settings,
+    Usage,
 };
 pub use repair_core::{Effect, Finish, Policy, RawCall, Risk, ToolSpec};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use harness::{Budget, Event, FailedAttempt, Message, Request, Spent};
+use harness::{Budget, Event, FailedAttempt, Message, RefusedCandidate, Request, Spent};
 use repair_core::{Call, Fix, HistoryCall, RawCall};
 use serde_json::Value;
 
@@ -28,6 +28,8 @@ pub struct CallReport {
     pub note: String,
     /// The tries that failed, oldest first.
     pub attempts: Vec<FailedAttempt>,
+    /// The candidates that did not run, and why, oldest first.
+    pub refused: Vec<RefusedCandidate>,
     /// What was spent.
     pub spent: Spent,
     /// How it ended: succeeded, or gave up with a reason.

@@ -192,6 +192,12 @@ impl ToolBox {
         self.driver.observers.subscribe()
     }
 
+    /// Waits until the closures of [`SelfDebugOptions::on_event`] were told everything that
+    /// happened so far; for as long as one of them blocks.
+    pub async fn flush(&self) {
+        self.driver.observers.flush().await;
+    }
+
     /// Runs a call, whatever state it came in.
     pub async fn call(&self, raw: RawCall<'static>) -> Result<Value, ToolError> {
         self.call_report(raw).await.result

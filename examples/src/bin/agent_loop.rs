@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     } else {
         words.join(" ")
     };
-    let model = OpenAiModel::from_env()?;
+    let model = OpenAiModel::from_env().map_err(|error| error.to_string())?;
     let name = model.name().to_owned();
     let notebook = Notebook::with_examples();
     let tools = ToolBox::builder()
