@@ -173,7 +173,7 @@ impl Source<'_> {
     fn render_step(
         &self,
         step: Step,
-        originals: &Originals,
+        originals: &Originals<'_>,
         paths: &HashMap<NodeId, String>,
     ) -> Fix {
         let arena = &self.arena;
