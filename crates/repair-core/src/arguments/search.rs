@@ -1,6 +1,6 @@
 //! From solutions to a verdict on the arguments: apply, let the judge decide, take back.
 
-use super::plan::{Edit, Step};
+use super::plan::{Edit, Need, Step};
 use super::rules;
 use super::solver::{Slot, Solver};
 use crate::json::{Arena, Kind, NodeId, equal};
@@ -54,8 +54,11 @@ pub(crate) enum Found {
     Exhausted,
 }
 
-/// Fixes whose need is checked one by one; of more, the tree is trusted.
-const MAX_CHECKED: usize = 16;
+/// How many nodes the judge may look at to tell which fixes are needed, beyond those of which it
+/// is certain; then the tree is trusted. So many suffice for 16 fixes of any document, and for
+/// hundreds of a small one.
+const MAX_CHECKED: usize = 1 << 14;
+const ALWAYS_CHECKED: usize = 16;
 
 /// Looks for the cheapest repair of the document under `root`. Leaves the arena as it was.
 pub(crate) fn search(
@@ -65,28 +68,26 @@ pub(crate) fn search(
     policy: &Policy,
 ) -> Found {
     let always = duplicate_drops(arena);
-    let replaced: Vec<NodeId> = arena.duplicates().iter().map(|pair| pair.earlier).collect();
+    let mut replaced: Vec<NodeId> = arena.duplicates().iter().map(|pair| pair.earlier).collect();
+    replaced.sort_unstable();
     let mut solver = Solver::new(arena, target.tree, policy, &replaced);
     let solutions = solver.solve(root, target.tree.root(), Slot::Root);
     let exhausted = solver.is_exhausted();
-    let proposals: Vec<Vec<Step>> = solutions
-        .iter()
-        .map(|solution| [always.clone(), solver.plans.steps(solution.plan)].concat())
-        .filter(|steps| !steps.is_empty())
-        .collect();
+    let plans = solver.plans;
     let mut trial = Trial {
         arena,
         root,
         target,
         depth: policy.limits().depth,
     };
-    let mut accepted: Vec<Proposal> = proposals
-        .into_iter()
-        .filter(|steps| trial.accepts(steps.iter()))
-        .collect::<Vec<_>>()
-        .into_iter()
-        .map(|steps| Proposal::new(trial.needed(steps)))
-        .collect();
+    let mut accepted = Vec::new();
+    for solution in solutions.iter() {
+        let mut steps = always.clone();
+        plans.add_steps(solution.plan, &mut steps);
+        if !steps.is_empty() && trial.accepts(steps.iter()) {
+            accepted.push(Proposal::new(trial.needed(steps)));
+        }
+    }
     if accepted.is_empty() && exhausted {
         return Found::Exhausted;
     }
@@ -108,6 +109,7 @@ fn duplicate_drops(arena: &Arena<'_>) -> Vec<Step> {
         .map(|pair| Step {
             rule: &rules::DUPLICATE_KEY,
             risk: rules::DUPLICATE_KEY.risk,
+            need: Need::NotForTheSchema,
             edit: Edit::Drop {
                 object: pair.object,
                 member: pair.earlier,
@@ -115,9 +117,6 @@ fn duplicate_drops(arena: &Arena<'_>) -> Vec<Step> {
         })
         .collect()
 }
-
-/// Rules that do not act on behalf of the schema.
-const NOT_FOR_THE_SCHEMA: [&str; 2] = [rules::DUPLICATE_KEY.id, rules::INTEGRAL_FLOAT.id];
 
 /// The document on which proposals are tried, one after the other.
 struct Trial<'s, 'a, 't> {
@@ -161,13 +160,27 @@ impl Trial<'_, '_, '_> {
     /// Steps that strictness or the host asks for, not the schema, stay.
     fn needed(&mut self, mut steps: Vec<Step>) -> Vec<Step> {
         // A single step is needed: the judge refused the document without it.
-        if steps.len() == 1 || steps.len() > MAX_CHECKED {
+        if steps.len() == 1 {
             return steps;
         }
+        let mut checks = (MAX_CHECKED / self.arena.len().max(1)).max(ALWAYS_CHECKED);
         let mut at = 0;
         while let Some((before, [step, after @ ..])) = steps.split_at_checked(at) {
-            let is_needed = NOT_FOR_THE_SCHEMA.contains(&step.rule.id)
-                || !self.accepts(before.iter().chain(after));
+            let is_needed = match step.need {
+                Need::NotForTheSchema => true,
+                Need::Certain => {
+                    debug_assert!(
+                        steps.len() > ALWAYS_CHECKED || !self.accepts(before.iter().chain(after)),
+                        "{step:?} is needed"
+                    );
+                    true
+                }
+                Need::Unknown if checks == 0 => true,
+                Need::Unknown => {
+                    checks -= 1;
+                    !self.accepts(before.iter().chain(after))
+                }
+            };
             if is_needed {
                 at += 1;
             } else {

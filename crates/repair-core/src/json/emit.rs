@@ -1,6 +1,9 @@
 //! The writer: the text of a document after repairs, with every byte outside them kept.
 
-use super::arena::{INSERTED, KEY_SIDE, SYNTHETIC};
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use super::arena::{CHANGED, INSERTED, KEY_SIDE, SYNTHETIC};
 use super::{Arena, Buffer, Kind, Node, NodeId};
 
 /// The text of the document under `root`. Untouched parts keep their spelling and white space;
@@ -13,36 +16,58 @@ pub(crate) fn emit(arena: &Arena<'_>, root: NodeId) -> String {
 }
 
 /// The text of one value as it stands after repairs.
-pub(crate) fn emit_value(arena: &Arena<'_>, originals: &Originals, id: NodeId) -> String {
+pub(crate) fn emit_value(arena: &Arena<'_>, originals: &Originals<'_>, id: NodeId) -> String {
     let mut out = String::new();
     write_value(arena, originals, id, &mut out);
     out
 }
 
 /// Where changed nodes stood before any change.
-pub(crate) struct Originals(Vec<(NodeId, Node)>);
+pub(crate) struct Originals<'l> {
+    /// The oldest entry of each node, by node.
+    entries: Cow<'l, [(NodeId, Node)]>,
+    /// The entry that will likely be asked for next: nodes are written in their order.
+    next: Cell<usize>,
+}
 
-impl Originals {
-    pub(crate) fn of(arena: &Arena<'_>) -> Self {
-        let mut first: Vec<_> = arena.log().to_vec();
-        // A stable sort: the first entry of a node is the oldest.
-        first.sort_by_key(|(id, _)| *id);
-        first.dedup_by_key(|(id, _)| *id);
-        Self(first)
+impl<'l> Originals<'l> {
+    pub(crate) fn of(arena: &'l Arena<'_>) -> Self {
+        let mut entries = Cow::Borrowed(arena.log());
+        if !entries.is_sorted_by(|(a, _), (b, _)| a < b) {
+            let entries = entries.to_mut();
+            // A stable sort: the first entry of a node is the oldest.
+            entries.sort_by_key(|(id, _)| *id);
+            entries.dedup_by_key(|(id, _)| *id);
+        }
+        Self {
+            entries,
+            next: Cell::new(0),
+        }
     }
 
+    #[inline]
     pub(crate) fn node(&self, arena: &Arena<'_>, id: NodeId) -> Node {
-        match self.0.binary_search_by_key(&id, |(id, _)| *id) {
-            Ok(at) => self
-                .0
-                .get(at)
-                .map_or_else(|| arena.node(id), |(_, node)| *node),
-            Err(_) => arena.node(id),
+        let now = arena.node(id);
+        if now.has(CHANGED) {
+            self.find(id).unwrap_or(now)
+        } else {
+            now
         }
+    }
+
+    fn find(&self, id: NodeId) -> Option<Node> {
+        let likely = self.next.get();
+        let at = if self.entries.get(likely).is_some_and(|(of, _)| *of == id) {
+            likely
+        } else {
+            self.entries.binary_search_by_key(&id, |(of, _)| *of).ok()?
+        };
+        self.next.set(at + 1);
+        self.entries.get(at).map(|(_, node)| *node)
     }
 }
 
-fn write_value(arena: &Arena<'_>, originals: &Originals, id: NodeId, out: &mut String) {
+fn write_value(arena: &Arena<'_>, originals: &Originals<'_>, id: NodeId, out: &mut String) {
     let node = arena.node(id);
     if !node.kind.is_container() || node.first == super::NONE {
         out.push_str(arena.token(id));
@@ -54,7 +79,7 @@ fn write_value(arena: &Arena<'_>, originals: &Originals, id: NodeId, out: &mut S
 }
 
 /// A container that a repair made.
-fn write_compact(arena: &Arena<'_>, originals: &Originals, id: NodeId, out: &mut String) {
+fn write_compact(arena: &Arena<'_>, originals: &Originals<'_>, id: NodeId, out: &mut String) {
     let (opener, closer) = brackets(arena.node(id).kind);
     out.push(opener);
     for (index, child) in arena.children(id).enumerate() {
@@ -77,7 +102,7 @@ fn write_key(arena: &Arena<'_>, child: NodeId, out: &mut String) {
 
 /// A container with a text of its own. Each child that stays brings the gap before it (comma and
 /// white space); the first one brings the gap after the opener.
-fn write_patched(arena: &Arena<'_>, originals: &Originals, id: NodeId, out: &mut String) {
+fn write_patched(arena: &Arena<'_>, originals: &Originals<'_>, id: NodeId, out: &mut String) {
     let node = arena.node(id);
     let buffer = arena.buffer(id);
     let (opener, closer) = brackets(node.kind);

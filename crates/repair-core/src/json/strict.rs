@@ -329,7 +329,12 @@ impl<'r, 'a> Reader<'r, 'a> {
                 }
                 Some(b'\\') => {
                     escaped = true;
-                    let Some(length) = string::escape_length(self.text, at) else {
+                    let length = match self.bytes.get(at + 1) {
+                        // Nearly all of them, first.
+                        Some(b'n' | b'"' | b'\\') => Some(2),
+                        _ => string::escape_length(self.text, at),
+                    };
+                    let Some(length) = length else {
                         self.at = at;
                         return self.fail();
                     };
