@@ -493,6 +493,5 @@ fn shown() -> impl Strategy<Value = (&'static str, &'static str)> {
         ("<!-- -", "-->"),
         ("<reasoning>", "</reasoning>"),
         ("◁think▷", "◁/think▷"),
-        ("<scratchpad>\n", ""),
     ])
 }

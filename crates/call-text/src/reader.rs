@@ -16,6 +16,7 @@ use crate::printed::{Ending, Printed};
 use crate::prose::Prose;
 use crate::section::Found;
 use crate::told::Told;
+use crate::tools::KnownWords;
 use crate::trigger::{self, LineStarts};
 use crate::turns::Turn;
 use look::Step;
@@ -90,6 +91,7 @@ pub struct CallReader {
     /// Possible calls that the end of the text refused.
     refused: usize,
     told: Told,
+    known_words: KnownWords,
     line_starts: LineStarts,
     /// How far `held` is known to have nothing in the middle of a line that could begin a call.
     calm_until: usize,
@@ -106,6 +108,7 @@ impl CallReader {
         let names = tools.specs().map(ToolSpec::name);
         Self {
             line_starts: LineStarts::new(names),
+            known_words: KnownWords::default(),
             calm_until: 0,
             unfinished: BTreeSet::new(),
             tools,

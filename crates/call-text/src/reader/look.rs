@@ -321,6 +321,14 @@ impl CallReader {
         text
     }
 
+    fn knows(&mut self, word: &str) -> bool {
+        let context = Context {
+            tools: &self.tools,
+            mode: self.options.mode,
+        };
+        self.known_words.knows(word, context)
+    }
+
     /// A parenthesis, where calls are expected: the name stands before it.
     fn at_parenthesis(&mut self, held: &str, is_end: bool) -> Look<Step> {
         let before = held.get(..self.at).unwrap_or_default();
@@ -331,7 +339,7 @@ impl CallReader {
         if name.is_empty()
             || is_definition
             || !self.reads_bare(&format::BARE_PYTHON)
-            || !self.context().knows(&cleaned)
+            || !self.knows(&cleaned)
         {
             return Err(Stop::Not);
         }
