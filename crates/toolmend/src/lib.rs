@@ -25,6 +25,11 @@
 
 pub mod protocol;
 
+/// The README's programs must compile and run.
+#[cfg(all(doctest, feature = "openai"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 pub use call_text;
 pub use repair_core;
 
