@@ -1,6 +1,7 @@
 //! The pipeline of one call: name, text, arguments, judgement.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::arguments::{self, Dearer, Found, Proposal, Step, rules as argument_rules};
 use crate::call::{Arguments, Call, Finish, RawCall};
@@ -188,7 +189,7 @@ impl Named<'_> {
             rule,
             risk: self.policy.risk_of(rule, rule.risk).unwrap_or(rule.risk),
             emitted: raw.name.clone(),
-            tool: self.tool.spec.name().into(),
+            tool: Arc::clone(&self.tool.name),
         })
     }
 
@@ -466,7 +467,7 @@ impl Named<'_> {
     fn call<'a>(&self, raw: &RawCall<'a>, text: Cow<'a, str>) -> Call<'a> {
         Call {
             id: raw.id.clone(),
-            tool: self.tool.spec.name().to_owned(),
+            tool: Arc::clone(&self.tool.name),
             emitted_name: raw.name.clone(),
             arguments: Arguments::new(text),
             unvalidated: self.tool.is_broken,

@@ -499,17 +499,6 @@ mod tests {
     }
 
     #[test]
-    fn aliases_are_no_opposites() {
-        for group in ALIASES {
-            for (at, a) in group.iter().enumerate() {
-                for b in &group[at + 1..] {
-                    assert!(!are_opposites(a, b), "{a} {b}");
-                }
-            }
-        }
-    }
-
-    #[test]
     fn dangerous_verbs_are_seen_run_together_too() {
         for (name, dangerous) in [
             ("delete_file", true),

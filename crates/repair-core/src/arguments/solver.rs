@@ -303,6 +303,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// Lets every value rule say what the value could mean.
+    #[inline(never)]
     fn propose(&mut self, fault: Fault<'t>, solutions: &mut Solutions) {
         if self.proposals >= MAX_PROPOSALS {
             return;
