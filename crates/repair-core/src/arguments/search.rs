@@ -279,6 +279,10 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
 
 /// Whether the document under `root` nests deeper than `limit`.
 fn is_deeper(arena: &Arena<'_>, root: NodeId, limit: usize) -> bool {
+    // So few nodes cannot.
+    if arena.len() <= limit {
+        return false;
+    }
     let mut pending = vec![(root, 0)];
     while let Some((id, outside)) = pending.pop() {
         if !arena.node(id).kind.is_container() {
