@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub(crate) struct NameFix<'a> {
     /// The risk under the policy.
     pub(crate) risk: Risk,
     pub(crate) emitted: Cow<'a, str>,
-    pub(crate) tool: Box<str>,
+    pub(crate) tool: Arc<str>,
 }
 
 impl NameFix<'_> {

@@ -1,8 +1,9 @@
 //! The pipeline of one call: name, text, arguments, judgement.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use crate::arguments::{self, Found, Proposal, Step, rules as argument_rules};
+use crate::arguments::{self, Dearer, Found, Proposal, Step, rules as argument_rules};
 use crate::call::{Arguments, Call, Finish, RawCall};
 use crate::candidates::{Candidates, Proposed};
 use crate::fix::Fix;
@@ -188,7 +189,7 @@ impl Named<'_> {
             rule,
             risk: self.policy.risk_of(rule, rule.risk).unwrap_or(rule.risk),
             emitted: raw.name.clone(),
-            tool: self.tool.spec.name().into(),
+            tool: Arc::clone(&self.tool.name),
         })
     }
 
@@ -343,11 +344,11 @@ impl Named<'_> {
         let conflicts = arguments::has_conflicting_keys(&read.arena);
         let fits = read.fits;
         if fits && !conflicts && !self.may_rewrite(raw) {
-            return self.finish(raw, read, Vec::new(), Vec::new());
+            return self.finish(raw, read, Vec::new(), None);
         }
         if self.tool.is_broken {
             return if fits && !conflicts {
-                self.finish(raw, read, Vec::new(), Vec::new())
+                self.finish(raw, read, Vec::new(), None)
             } else {
                 Err(self.reject(
                     raw,
@@ -359,16 +360,16 @@ impl Named<'_> {
         let found = arguments::search(&mut read.arena, read.root, target, self.policy);
         match found {
             Found::Nothing | Found::Tie(_) | Found::Exhausted if fits && !conflicts => {
-                self.finish(raw, read, Vec::new(), Vec::new())
+                self.finish(raw, read, Vec::new(), None)
             }
             // Only what is right as it stands may run when generation was cut off.
             Found::One(best, others) if raw.finish == Finish::Cut => {
                 let mut rejected = self.reject(raw, Reason::Truncated, "the call was cut off");
-                let proposals = std::iter::once(best).chain(others).collect();
+                let proposals = self.all_of(best, others, &mut read);
                 rejected.candidates = self.candidates(raw, read, proposals);
                 Err(rejected)
             }
-            Found::One(best, others) => self.finish(raw, read, best.steps, others),
+            Found::One(best, others) => self.finish(raw, read, best.steps, Some(others)),
             Found::Tie(proposals) => {
                 let mut rejected =
                     self.reject(raw, Reason::Ambiguous, "two repairs are equally good");
@@ -412,7 +413,7 @@ impl Named<'_> {
         raw: &RawCall<'a>,
         mut read: Read<'a>,
         steps: Vec<Step>,
-        others: Vec<Proposal>,
+        others: Option<Dearer>,
     ) -> Result<Verdict<'a>, Box<Rejected>> {
         let is_untouched = read.head.is_empty() && read.name.is_none() && read.is_strict;
         if steps.is_empty() && is_untouched {
@@ -435,7 +436,10 @@ impl Named<'_> {
             );
             self.explain(&read, &mut rejected);
             let best = Proposal { cost: 0, steps };
-            let proposals = std::iter::once(best).chain(others).collect();
+            let proposals = match others {
+                Some(others) => self.all_of(best, others, &mut read),
+                None => vec![best],
+            };
             rejected.candidates = self.candidates(raw, read, proposals);
             return Err(rejected);
         }
@@ -463,7 +467,7 @@ impl Named<'_> {
     fn call<'a>(&self, raw: &RawCall<'a>, text: Cow<'a, str>) -> Call<'a> {
         Call {
             id: raw.id.clone(),
-            tool: self.tool.spec.name().to_owned(),
+            tool: Arc::clone(&self.tool.name),
             emitted_name: raw.name.clone(),
             arguments: Arguments::new(text),
             unvalidated: self.tool.is_broken,
@@ -495,6 +499,13 @@ impl Named<'_> {
             && steps
                 .iter()
                 .all(|step| by_rule(step.rule, step.risk, step.rule.loss))
+    }
+
+    /// The repair that was found and the dearer ones.
+    fn all_of(&self, best: Proposal, others: Dearer, read: &mut Read<'_>) -> Vec<Proposal> {
+        let target = self.tool.target();
+        let others = others.accepted(&mut read.arena, read.root, target, self.policy);
+        std::iter::once(best).chain(others).collect()
     }
 
     /// Proposals as candidates, best first.

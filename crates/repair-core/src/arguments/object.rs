@@ -36,7 +36,7 @@ impl<'t> Solver<'_, 't, '_> {
                 continue;
             };
             present.add(at);
-            if self.is_fit_scalar(child, property.ty) {
+            if self.is_fit_scalar(child, self.tree.get(property.ty)) {
                 continue;
             }
             let solutions = self.solve_member(node, child, property);
@@ -381,5 +381,7 @@ fn evidence(
         (is_near(property) && !members.properties.iter().any(|other| is_rival(&other)))
             .then_some(&rules::KEY_SLIP)
     };
-    rule.filter(|_| !words::are_opposites(key, &property.name))
+    // The list of aliases holds no opposites.
+    let is_listed = rule.is_some_and(|rule| rule.id == rules::KEY_ALIAS.id);
+    rule.filter(|_| is_listed || !words::are_opposites(key, &property.name))
 }

@@ -147,7 +147,7 @@ impl Plans {
     pub(crate) const NOTHING: PlanId = 0;
 
     pub(crate) fn new() -> Self {
-        let mut plans = Vec::with_capacity(16);
+        let mut plans = Vec::with_capacity(32);
         plans.push(Plan::Nothing);
         Self(plans)
     }
@@ -174,20 +174,21 @@ impl Plans {
 
     /// Whether two plans make the same changes, though each with nodes of its own.
     pub(crate) fn make_the_same(&self, a: PlanId, b: PlanId, arena: &Arena<'_>) -> bool {
-        let steps = |plan| {
-            let mut steps = Vec::new();
-            self.add_steps(plan, &mut steps);
-            steps
-        };
-        let (a, b): (Vec<Step>, Vec<Step>) = (steps(a), steps(b));
+        let (a, b) = (self.steps(a, &[]), self.steps(b, &[]));
         a.len() == b.len()
             && a.iter()
                 .zip(&b)
                 .all(|(a, b)| a.edit.is_the_same(b.edit, arena))
     }
 
-    /// Adds the steps of a plan, in order.
-    pub(crate) fn add_steps(&self, id: PlanId, steps: &mut Vec<Step>) {
+    /// Some steps and those of a plan, in order.
+    pub(crate) fn steps(&self, id: PlanId, before: &[Step]) -> Vec<Step> {
+        let mut steps = before.to_vec();
+        self.add_steps(id, &mut steps);
+        steps
+    }
+
+    fn add_steps(&self, id: PlanId, steps: &mut Vec<Step>) {
         let (mut next, mut pending) = (id, Vec::new());
         loop {
             match self.0.get(next as usize) {
@@ -212,6 +213,8 @@ impl Plans {
 pub(crate) struct Solution {
     pub(crate) cost: u32,
     pub(crate) plan: PlanId,
+    /// No step of it can turn out not to be needed.
+    pub(crate) is_certain: bool,
 }
 
 impl Solution {
@@ -219,7 +222,18 @@ impl Solution {
     pub(crate) const FITS: Self = Self {
         cost: 0,
         plan: Plans::NOTHING,
+        is_certain: true,
     };
+
+    /// This one, then the other.
+    #[inline]
+    fn and(self, next: Self, plans: &mut Plans) -> Self {
+        Self {
+            cost: self.cost.saturating_add(next.cost),
+            plan: plans.join(self.plan, next.plan),
+            is_certain: self.is_certain && next.is_certain,
+        }
+    }
 }
 
 /// How many solutions of one value are kept.
@@ -305,10 +319,7 @@ impl Solutions {
     pub(crate) fn and(self, next: &Self, plans: &mut Plans) -> Self {
         match (self.only(), next.only()) {
             (Some(first), Some(second)) => Self {
-                best: Some(Solution {
-                    cost: first.cost.saturating_add(second.cost),
-                    plan: plans.join(first.plan, second.plan),
-                }),
+                best: Some(first.and(second, plans)),
                 ..self
             },
             _ => self.combined(next, plans),
@@ -324,10 +335,7 @@ impl Solutions {
                 if both.is_full_of_cheaper(cost) {
                     break;
                 }
-                both.add(Solution {
-                    cost,
-                    plan: plans.join(first.plan, second.plan),
-                });
+                both.add(first.and(second, plans));
             }
         }
         both
@@ -339,11 +347,13 @@ impl Solutions {
         if self.best.is_none() {
             return self;
         }
-        let cost = step.cost();
-        let last = plans.step(step);
+        let last = Solution {
+            cost: step.cost(),
+            plan: plans.step(step),
+            is_certain: step.need != Need::Unknown,
+        };
         for solution in self.best.iter_mut().chain(&mut self.others) {
-            solution.cost = solution.cost.saturating_add(cost);
-            solution.plan = plans.join(solution.plan, last);
+            *solution = solution.and(last, plans);
         }
         self
     }

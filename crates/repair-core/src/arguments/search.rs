@@ -1,6 +1,6 @@
 //! From solutions to a verdict on the arguments: apply, let the judge decide, take back.
 
-use super::plan::{Edit, Need, Step};
+use super::plan::{Edit, Need, Plans, Solution, Step};
 use super::rules;
 use super::solver::{Slot, Solver};
 use crate::json::{Arena, Kind, NodeId, equal};
@@ -45,13 +45,44 @@ impl Proposal {
 #[derive(Debug)]
 pub(crate) enum Found {
     /// The cheapest repair, alone at its price, and dearer ones.
-    One(Proposal, Vec<Proposal>),
+    One(Proposal, Dearer),
     /// Several repairs that give different calls at the lowest price.
     Tie(Vec<Proposal>),
     /// No rule helps.
     Nothing,
     /// The step limit was reached.
     Exhausted,
+}
+
+/// Repairs that cost more than the one that was found, cheapest first. Most callers never ask for
+/// them, so the judge has not seen them all.
+#[derive(Debug)]
+pub(crate) struct Dearer {
+    judged: Vec<Proposal>,
+    unjudged: Vec<Solution>,
+    plans: Plans,
+    /// The steps that every repair begins with.
+    always: Vec<Step>,
+}
+
+impl Dearer {
+    /// Those that the judge accepts. `arena` is the document without any step.
+    pub(crate) fn accepted(
+        self,
+        arena: &mut Arena<'_>,
+        root: NodeId,
+        target: Target<'_>,
+        policy: &Policy,
+    ) -> Vec<Proposal> {
+        let mut trial = Trial::new(arena, root, target, policy);
+        let mut all = self.judged;
+        for solution in self.unjudged {
+            let steps = self.plans.steps(solution.plan, &self.always);
+            all.extend(trial.judged(steps));
+        }
+        all.sort_by_key(|proposal| proposal.cost);
+        all
+    }
 }
 
 /// How many nodes the judge may look at to tell which fixes are needed, beyond those of which it
@@ -74,25 +105,34 @@ pub(crate) fn search(
     let solutions = solver.solve(root, target.tree.root(), Slot::Root);
     let exhausted = solver.is_exhausted();
     let plans = solver.plans;
-    let mut trial = Trial {
-        arena,
-        root,
-        target,
-        depth: policy.limits().depth,
-    };
-    let mut accepted = Vec::new();
+    let mut trial = Trial::new(arena, root, target, policy);
+    let price_of_always = Proposal::new(always.clone()).cost;
+    let mut accepted: Vec<Proposal> = Vec::new();
+    let mut least = u32::MAX;
+    let mut unjudged = Vec::new();
     for solution in solutions.iter() {
-        let mut steps = always.clone();
-        plans.add_steps(solution.plan, &mut steps);
-        if !steps.is_empty() && trial.accepts(steps.iter()) {
-            accepted.push(Proposal::new(trial.needed(steps)));
+        // Nothing can make it as cheap as what there is.
+        if solution.is_certain && solution.cost.saturating_add(price_of_always) > least {
+            unjudged.push(solution);
+            continue;
+        }
+        let steps = plans.steps(solution.plan, &always);
+        if let Some(proposal) = trial.judged(steps) {
+            least = least.min(proposal.cost);
+            accepted.push(proposal);
         }
     }
     if accepted.is_empty() && exhausted {
         return Found::Exhausted;
     }
     accepted.sort_by_key(|proposal| proposal.cost);
-    trial.rank(accepted)
+    let dearer = Dearer {
+        judged: Vec::new(),
+        unjudged,
+        plans,
+        always,
+    };
+    trial.rank(accepted, dearer)
 }
 
 /// Whether a key stands several times in one object, with different values.
@@ -126,7 +166,22 @@ struct Trial<'s, 'a, 't> {
     depth: usize,
 }
 
-impl Trial<'_, '_, '_> {
+impl<'s, 'a, 't> Trial<'s, 'a, 't> {
+    fn new(arena: &'s mut Arena<'a>, root: NodeId, target: Target<'t>, policy: &Policy) -> Self {
+        Self {
+            arena,
+            root,
+            target,
+            depth: policy.limits().depth,
+        }
+    }
+
+    /// What is needed of these steps, if there are any and the judge accepts them.
+    fn judged(&mut self, steps: Vec<Step>) -> Option<Proposal> {
+        let is_right = !steps.is_empty() && self.accepts(steps.iter());
+        is_right.then(|| Proposal::new(self.needed(steps)))
+    }
+
     /// What `look` sees when the steps are made.
     fn with<'p, T>(
         &mut self,
@@ -191,13 +246,14 @@ impl Trial<'_, '_, '_> {
     }
 
     /// The cheapest proposal, unless one that gives another call costs the same.
-    fn rank(&mut self, proposals: Vec<Proposal>) -> Found {
+    fn rank(&mut self, proposals: Vec<Proposal>, mut dearer: Dearer) -> Found {
         let mut rest = proposals.into_iter();
         let Some(best) = rest.next() else {
             return Found::Nothing;
         };
-        let (equal_price, dearer): (Vec<_>, Vec<_>) =
+        let (equal_price, judged): (Vec<_>, Vec<_>) =
             rest.partition(|other| other.cost == best.cost);
+        dearer.judged = judged;
         if equal_price.is_empty() {
             return Found::One(best, dearer);
         }
@@ -223,6 +279,10 @@ impl Trial<'_, '_, '_> {
 
 /// Whether the document under `root` nests deeper than `limit`.
 fn is_deeper(arena: &Arena<'_>, root: NodeId, limit: usize) -> bool {
+    // So few nodes cannot.
+    if arena.len() <= limit {
+        return false;
+    }
     let mut pending = vec![(root, 0)];
     while let Some((id, outside)) = pending.pop() {
         if !arena.node(id).kind.is_container() {

@@ -160,8 +160,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// Whether a scalar fits as it stands, so that nothing needs to be looked for.
     #[inline]
-    pub(super) fn is_fit_scalar(&mut self, node: NodeId, ty: TypeId) -> bool {
-        let ty = self.tree.get(ty);
+    pub(super) fn is_fit_scalar(&mut self, node: NodeId, ty: &Type) -> bool {
         let kind = self.arena.node(node).kind;
         if ty.is_union() || kind.is_container() || self.steps_left == 0 {
             return false;
@@ -304,6 +303,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// Lets every value rule say what the value could mean.
+    #[inline(never)]
     fn propose(&mut self, fault: Fault<'t>, solutions: &mut Solutions) {
         if self.proposals >= MAX_PROPOSALS {
             return;
@@ -327,14 +327,23 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             let Some(step) = self.step_of_risk(entry.rule, proposed.risk, need, edit) else {
                 continue;
             };
-            self.proposals += 1;
-            self.alternatives += 1;
-            let inner = self.solve_plain(proposed.node, fault.ty, fault.slot, fault.whole);
-            self.alternatives -= 1;
-            self.proposals -= 1;
+            let inner = self.solve_proposed(proposed.node, fault);
             is_read |= step.risk == Risk::Lossless && inner.is_fit();
             solutions.add_all(inner.then(step, &mut self.plans));
         }
+    }
+
+    /// The ways to make what a rule proposes fit.
+    fn solve_proposed(&mut self, proposed: NodeId, fault: Fault<'t>) -> Solutions {
+        if self.is_fit_scalar(proposed, fault.ty) {
+            return Solutions::fits();
+        }
+        self.proposals += 1;
+        self.alternatives += 1;
+        let inner = self.solve_plain(proposed, fault.ty, fault.slot, fault.whole);
+        self.alternatives -= 1;
+        self.proposals -= 1;
+        inner
     }
 
     /// Whether the schema refuses the value by itself: by its kind, or as a string that is none of
@@ -374,7 +383,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             let Some(item) = items.at(index) else {
                 continue;
             };
-            if self.is_fit_scalar(child, item) {
+            if self.is_fit_scalar(child, self.tree.get(item)) {
                 continue;
             }
             let solutions = self.solve(child, item, Slot::Item(node));

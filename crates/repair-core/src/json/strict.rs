@@ -292,7 +292,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let rest = self.bytes.len().saturating_sub(self.at);
         let read = nodes.len().saturating_sub(self.known);
         let expected = read.saturating_mul(rest) / self.at.max(8);
-        let more = (expected + expected / 16).clamp(nodes.len() / 2 + 16, nodes.len() * 3 + 24);
+        // The first room is what an allocator hands out fastest, a KiB.
+        let more = (expected + expected / 16).clamp(nodes.len() / 2 + 32, nodes.len() * 3 + 32);
         nodes.reserve_exact(more);
     }
 
