@@ -11,8 +11,6 @@ use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-/// Most operations of a patch: each reads the text again.
-const MOST_OPERATIONS: usize = 64;
 /// How much larger than document and values together a result may be: copies of copies double.
 const MOST_GROWTH: usize = 1 << 20;
 
@@ -168,6 +166,9 @@ impl Written<'_> {
 }
 
 impl Patch {
+    /// Most operations of a patch that is applied: each reads the text again.
+    pub const MOST_OPERATIONS: usize = 64;
+
     /// A patch of these operations.
     pub fn new(operations: impl IntoIterator<Item = Operation>) -> Self {
         Self {
@@ -196,7 +197,7 @@ impl Patch {
             .len()
             .saturating_add(values)
             .saturating_add(MOST_GROWTH);
-        if self.operations.len() > MOST_OPERATIONS {
+        if self.operations.len() > Self::MOST_OPERATIONS {
             return Err(PatchError::TooLarge);
         }
         if serde_json::from_str::<IgnoredAny>(document).is_err() {

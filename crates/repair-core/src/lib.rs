@@ -2,6 +2,31 @@
 //!
 //! This crate does no I/O, has no async, and reads no clock, environment or randomness: the same
 //! raw call, tools and policy always give the same verdict.
+//!
+//! ```
+//! use repair_core::{Policy, RawCall, ToolSet, ToolSpec, Verdict};
+//! use serde_json::json;
+//! let (tools, problems) = ToolSet::new([ToolSpec::new("read", json!({
+//!     "type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]
+//! }))]);
+//! assert!(problems.is_empty());
+//! let raw = RawCall::new("Read", r#"{'path': "a.txt",}"#);
+//! let Verdict::Repaired(repaired) = tools.repair(&raw, &Policy::default()) else { panic!() };
+//! assert_eq!(repaired.call().arguments().text(), r#"{"path": "a.txt"}"#);
+//! assert_eq!(repaired.fixes().iter().count(), 3);
+//! ```
+//!
+//! | where | what |
+//! |---|---|
+//! | `toolset`, `spec`, `policy` | the tools, their effects, what may be applied |
+//! | `pipeline`, `naming`, `split` | the way of a call; its first step; several calls in one text |
+//! | `names`, `words` | which tool is meant |
+//! | `json` | the arena, the strict and the lenient reader, writing |
+//! | `schema` | the judge and the type tree |
+//! | `arguments` | rules for values and members, and the search among them |
+//! | `verdict`, `fix`, `fixes`, `candidates` | what came of it |
+//! | `feedback`, `stats` | what the model is told; counts |
+//! | `bare` | JSON text without a call |
 #![deny(clippy::disallowed_methods)]
 
 mod arguments;

@@ -300,7 +300,8 @@ impl Named<'_> {
         Err(rejected)
     }
 
-    /// Whether the text counts as cut off: see the rule about missing closers in the crate docs.
+    /// Whether the text counts as cut off: a missing last closer is none only where the model is
+    /// known to have finished, and completing the call can do no harm.
     fn is_cut(&self, raw: &RawCall<'_>, text: &Lenient) -> bool {
         match (raw.finish, text.cut) {
             (Finish::Cut, _) | (_, Some(Cut::Inside | Cut::Beginning)) => true,

@@ -173,11 +173,11 @@ fn a_patch_that_grows_without_end_is_stopped() {
         from: "/list".into(),
         path: "/list/0".into(),
     };
-    let patch = Patch::new(vec![copy; MOST_OPERATIONS]);
+    let patch = Patch::new(vec![copy; Patch::MOST_OPERATIONS]);
     assert_eq!(patch.apply(DOCUMENT), Err(PatchError::TooLarge));
     let many = Patch::new(vec![
         Operation::Remove { path: "/a".into() };
-        MOST_OPERATIONS + 1
+        Patch::MOST_OPERATIONS + 1
     ]);
     assert_eq!(many.apply(DOCUMENT), Err(PatchError::TooLarge));
 }

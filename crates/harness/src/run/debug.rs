@@ -288,7 +288,7 @@ impl CallRun {
             (None, Some(reason)) => self.give_up(reason),
             // Told so, the debugger said the same again.
             (None, None) if !self.was_new(refused_before) => {
-                self.give_up(GiveUpReason::NoCandidate)
+                self.give_up(GiveUpReason::NoCandidate);
             }
             (None, None) => self.ask(Vec::new()),
         }

@@ -14,6 +14,8 @@ mod runs;
 mod scribe;
 
 #[cfg(test)]
+mod reading_tests;
+#[cfg(test)]
 mod tests;
 
 pub use log::{AuditCounts, AuditError, AuditLog, AuditOptions};

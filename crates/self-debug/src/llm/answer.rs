@@ -12,8 +12,6 @@ use crate::text::shortened;
 
 /// Most candidates that are read.
 const CANDIDATES: usize = 16;
-/// Most operations of a patch.
-const OPERATIONS: usize = 256;
 /// Longest rationale or reason, in characters.
 const WORDS: usize = 500;
 /// The confidence of a candidate that has none.
@@ -186,7 +184,7 @@ fn confidence(raw: &RawValue) -> f64 {
 /// The patch, unless one of its operations is none.
 fn patch(raw: &RawValue) -> Option<Patch> {
     let operations: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
-    if operations.is_empty() || operations.len() > OPERATIONS {
+    if operations.is_empty() || operations.len() > Patch::MOST_OPERATIONS {
         return None;
     }
     let operations: Option<Vec<Operation>> = operations
