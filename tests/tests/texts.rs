@@ -302,6 +302,13 @@ fn hostile_texts_come_out_whole() {
         "<|tool_call>call:ping{",
         "<arg_key>",
         "```\n",
+        "~~~\n",
+        "\n> ",
+        "<!--",
+        "<code>",
+        "{\"a\":",
+        "[ ",
+        "{\"a\": [1, \"[",
         "\n{\"name\": \"ping\"} x",
     ];
     for unit in hostile {
@@ -383,6 +390,23 @@ fn fragment() -> impl Strategy<Value = &'static str> {
         "]<]minimax[>[",
         "<ping>",
         "</ping>",
+        "~~~\n",
+        "````",
+        "> ",
+        "<code>",
+        "</code>",
+        "<!--",
+        "-->",
+        "    ",
+        "\t",
+        "\r\n",
+        "\u{3000}",
+        "◁think▷",
+        "◁/think▷",
+        "<reasoning>",
+        "User: ok\n",
+        "<|im_start|>",
+        "{\"a\":",
     ])
 }
 

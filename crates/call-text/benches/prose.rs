@@ -99,7 +99,10 @@ fn row(name: &str, (ours, baseline): (Duration, Duration), limit: &str) {
 }
 
 fn head(what: &str, baseline: &str) {
-    println!("\n{what:<44} {:>11} {baseline:>11} {:>8} {:>6}", "ours", "ratio", "limit");
+    println!(
+        "\n{what:<44} {:>11} {baseline:>11} {:>8} {:>6}",
+        "ours", "ratio", "limit"
+    );
 }
 
 fn prose(tools: &ToolSet) {
@@ -137,7 +140,11 @@ fn calls(tools: &ToolSet) {
     head("a reply with two hundred calls", "native");
     let tags = CALL_IN_TAGS;
     for (name, before, after) in [
-        ("JSON in tags", "<tool_call>\n{\"name\": \"NAME\", \"arguments\": ", "}\n</tool_call>\n"),
+        (
+            "JSON in tags",
+            "<tool_call>\n{\"name\": \"NAME\", \"arguments\": ",
+            "}\n</tool_call>\n",
+        ),
         ("name and JSON", "[TOOL_CALLS]NAME[ARGS]", ""),
         ("tags", "", ""),
     ] {
@@ -213,7 +220,8 @@ fn main() {
         },
         "required": ["query"],
     });
-    let specs = (0..20).map(|number| ToolSpec::new(format!("search_number_{number}"), schema.clone()));
+    let specs =
+        (0..20).map(|number| ToolSpec::new(format!("search_number_{number}"), schema.clone()));
     let (tools, _) = ToolSet::new(specs);
     prose(&tools);
     calls(&tools);

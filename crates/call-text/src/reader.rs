@@ -315,7 +315,7 @@ impl CallReader {
                 self.turn(turn, held, released, out);
             }
             Step::Calls(format, found, back) => {
-                self.calls(format, &found, back, held, released, out);
+                self.calls(format, found, back, held, released, out);
             }
         }
     }
@@ -396,7 +396,7 @@ impl CallReader {
     fn calls(
         &mut self,
         format: &'static Format,
-        found: &Found,
+        found: Found,
         back: usize,
         held: &str,
         released: &mut usize,
@@ -430,16 +430,17 @@ impl CallReader {
             may_be_reasoning: !self.options.reasoning
                 && (!self.prose.has_reasoned || self.prose.is_reasoning),
         };
-        for (at, call) in found.calls.iter().enumerate() {
-            let written = source;
-            let source = if at == 0 { source } else { "" };
-            let call = self.raw_call(call, format, written);
-            self.pending.push_call(call, source, condition, out);
-        }
         self.told.any = true;
         if self.options.mode == Mode::Expected && !self.told.is_full() {
             self.told.calls.extend(found.calls.iter().map(Told::key));
             self.told.word.clear();
+        }
+        // The text of a list is that of its first call.
+        let mut taken = source;
+        for call in found.calls {
+            let call = self.raw_call(call, format, source);
+            self.pending.push_call(call, taken, condition, out);
+            taken = "";
         }
         self.prose.see_calls();
         self.section = Some(format);
@@ -474,11 +475,7 @@ impl CallReader {
             })
     }
 
-    fn raw_call(&self, call: &Printed, format: &'static Format, written: &str) -> RawCall<'static> {
-        let raw = match &call.arguments {
-            Some(arguments) => RawCall::new(call.name.clone(), arguments.clone()),
-            None => RawCall::without_arguments(call.name.clone()),
-        };
+    fn raw_call(&self, call: Printed, format: &'static Format, written: &str) -> RawCall<'static> {
         let is_sure = format.is_marked() && self.options.mode == Mode::Expected;
         let risk = if is_sure {
             Risk::Lossless
@@ -491,9 +488,13 @@ impl CallReader {
             Ending::Own => self.options.finish,
             Ending::Cut => Finish::Cut,
         };
+        let raw = match call.arguments {
+            Some(arguments) => RawCall::new(call.name, arguments),
+            None => RawCall::without_arguments(call.name),
+        };
         let raw = raw.with_finish(finish).with_reading(fix);
-        match &call.id {
-            Some(id) => raw.with_id(id.clone()),
+        match call.id {
+            Some(id) => raw.with_id(id),
             None => raw,
         }
     }

@@ -435,9 +435,7 @@ impl Value<'_, '_> {
                         .is_some_and(|before| before.ends_with('\n'));
                 Ok(is_new.then_some(here.at))
             }
-            (Role::Call | Role::List, true) => {
-                Ok(self.goes_on_outside(ahead)?.then_some(here.at))
-            }
+            (Role::Call | Role::List, true) => Ok(self.goes_on_outside(ahead)?.then_some(here.at)),
             _ => Ok(None),
         }
     }

@@ -41,7 +41,8 @@ pub(crate) fn find(bytes: &[u8], from: usize, expected: bool) -> Option<usize> {
             hits |= u8::from(may_be_trigger(*byte, opening));
         }
         if hits != 0
-            && let Some(found) = (at..at + block.len()).find_map(|at| trigger_at(bytes, at, expected))
+            && let Some(found) =
+                (at..at + block.len()).find_map(|at| trigger_at(bytes, at, expected))
         {
             return Some(found);
         }
@@ -60,11 +61,18 @@ fn trigger_at(bytes: &[u8], at: usize, expected: bool) -> Option<usize> {
     let is_trigger = match byte {
         b'`' => true,
         b'<' => next.is_none_or(|next| {
-            next.is_ascii_alphanumeric() || !next.is_ascii() || matches!(next, b'/' | b'|' | b'!' | b'_')
+            next.is_ascii_alphanumeric()
+                || !next.is_ascii()
+                || matches!(next, b'/' | b'|' | b'!' | b'_')
         }),
         b']' => next.is_none_or(|next| *next == b'<'),
         b'[' | b'{' => expected || next.is_none_or(|next| starts_with(byte, *next)),
-        b'(' => expected && at.checked_sub(1).is_some_and(|before| may_end_name(bytes.get(before))),
+        b'(' => {
+            expected
+                && at
+                    .checked_sub(1)
+                    .is_some_and(|before| may_end_name(bytes.get(before)))
+        }
         TOKEN_BYTE => {
             let start = at.checked_sub(1)?;
             return bytes.get(start..)?.starts_with(TOKEN).then_some(start);
@@ -76,7 +84,9 @@ fn trigger_at(bytes: &[u8], at: usize, expected: bool) -> Option<usize> {
 
 fn may_end_name(byte: Option<&u8>) -> bool {
     byte.is_some_and(|byte| {
-        !byte.is_ascii() || byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b':' | b'/' | b'\\')
+        !byte.is_ascii()
+            || byte.is_ascii_alphanumeric()
+            || matches!(byte, b'_' | b'.' | b'-' | b':' | b'/' | b'\\')
     })
 }
 

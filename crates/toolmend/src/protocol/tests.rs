@@ -82,18 +82,15 @@ fn escaped(units: &[u16]) -> String {
 }
 
 fn answered(mode: &str, raw: &str) -> serde_json::Value {
-    let line = format!(
-        r#"{{"id": 1, "mode": "{mode}", "tools": [{{"name": "t"}}], "raw": [{raw}]}}"#
-    );
+    let line =
+        format!(r#"{{"id": 1, "mode": "{mode}", "tools": [{{"name": "t"}}], "raw": [{raw}]}}"#);
     serde_json::from_str(&answer_repair(&line, &Defaults::default()).line).unwrap()
 }
 
 #[test]
 fn a_surrogate_pair_may_be_cut_between_pieces() {
     let delta = |index: usize, fragment: &str| {
-        format!(
-            r#"{{"index": {index}, "function": {{"name": "t", "arguments": {fragment}}}}}"#
-        )
+        format!(r#"{{"index": {index}, "function": {{"name": "t", "arguments": {fragment}}}}}"#)
     };
     let arguments: Vec<u16> = r#"{"a": "😀x🦀🦀"}"#.encode_utf16().collect();
     let call: Vec<u16> = r#"é🦀<tool_call>{"name": "t", "arguments": {"a": "😀🦀"}}</tool_call>"#
@@ -102,7 +99,10 @@ fn a_surrogate_pair_may_be_cut_between_pieces() {
     let text = answered("text", &escaped(&call));
     assert_eq!(text["calls"][0]["arguments"]["a"], "😀🦀");
     let other = delta(1, "\"{}\"");
-    let stream = answered("stream", &format!("{}, {other}", delta(0, &escaped(&arguments))));
+    let stream = answered(
+        "stream",
+        &format!("{}, {other}", delta(0, &escaped(&arguments))),
+    );
     assert_eq!(stream["calls"][0]["arguments"]["a"], "😀x🦀🦀");
     for size in 1..4 {
         let pieces: Vec<String> = call.chunks(size).map(escaped).collect();
@@ -114,13 +114,18 @@ fn a_surrogate_pair_may_be_cut_between_pieces() {
             .collect();
         let between = format!(", {}, ", delta(1, "\"\""));
         let cut = format!("{}, {other}", deltas.join(&between));
-        assert_eq!(answered("stream", &cut)["calls"][0]["arguments"]["a"], "😀x🦀🦀", "by {size}");
+        assert_eq!(
+            answered("stream", &cut)["calls"][0]["arguments"]["a"],
+            "😀x🦀🦀",
+            "by {size}"
+        );
     }
 }
 
 #[test]
 fn half_a_surrogate_pair_that_stays_alone_is_told() {
-    let first = r#"{"index": 0, "id": "a", "function": {"name": "t", "arguments": "{\"a\": \"\ud83d"}}"#;
+    let first =
+        r#"{"index": 0, "id": "a", "function": {"name": "t", "arguments": "{\"a\": \"\ud83d"}}"#;
     for rest in [
         r#"{"index": 0, "function": {"arguments": "x\"}"}}"#,
         r#"{"index": 0, "function": {"arguments": "\ud83d\"}"}}"#,
