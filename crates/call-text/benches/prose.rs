@@ -1,7 +1,7 @@
 //! How long reading takes, beside what a host does with the same text anyway: one search for a byte
 //! that is not in it, appending it to a string, repairing the same calls natively.
 //!
-//! `cargo bench -p call-text`
+//! `cargo bench -p call-text --bench prose`, also with some of `-- whole pieces calls hostile`.
 #![allow(clippy::print_stdout, reason = "its output is the table")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
@@ -105,33 +105,37 @@ fn head(what: &str, baseline: &str) {
     );
 }
 
-fn prose(tools: &ToolSet) {
-    for (what, baseline, size) in [
-        ("a million bytes, whole", "one search", usize::MAX),
-        ("a million bytes, in pieces of 3", "appending", 3),
-    ] {
-        head(what, baseline);
-        for (name, sample) in [("prose", PROSE), ("a list", LIST), ("code", CODE)] {
-            let text = sample.repeat(1_000_000 / sample.len());
-            let pieces = pieces(&text, size);
-            for mode in [Mode::Leaked, Mode::Expected] {
-                let times = medians(
-                    9,
-                    || assert_eq!(read(&pieces, mode, tools), (text.len(), Vec::new())),
-                    || {
-                        if size == usize::MAX {
-                            black_box(memchr::memchr(0, black_box(text.as_bytes())));
-                        } else {
-                            let mut whole = String::new();
-                            for piece in black_box(&pieces) {
-                                whole.push_str(piece);
-                            }
-                            black_box(whole);
-                        }
-                    },
-                );
-                row(&format!("{name}, {mode:?}"), times, "3");
-            }
+fn whole(tools: &ToolSet) {
+    head("a million bytes, whole", "one search");
+    prose(tools, usize::MAX, |pieces| {
+        for piece in pieces {
+            black_box(memchr::memchr(0, black_box(piece.as_bytes())));
+        }
+    });
+}
+
+fn pieces_of_three(tools: &ToolSet) {
+    head("a million bytes, in pieces of 3", "appending");
+    prose(tools, 3, |pieces| {
+        let mut whole = String::new();
+        for piece in black_box(pieces) {
+            whole.push_str(piece);
+        }
+        black_box(whole);
+    });
+}
+
+fn prose(tools: &ToolSet, size: usize, baseline: fn(&[&str])) {
+    for (name, sample) in [("prose", PROSE), ("a list", LIST), ("code", CODE)] {
+        let text = sample.repeat(1_000_000 / sample.len());
+        let pieces = pieces(&text, size);
+        for mode in [Mode::Leaked, Mode::Expected] {
+            let times = medians(
+                9,
+                || assert_eq!(read(&pieces, mode, tools), (text.len(), Vec::new())),
+                || baseline(&pieces),
+            );
+            row(&format!("{name}, {mode:?}"), times, "3");
         }
     }
 }
@@ -223,7 +227,16 @@ fn main() {
     let specs =
         (0..20).map(|number| ToolSpec::new(format!("search_number_{number}"), schema.clone()));
     let (tools, _) = ToolSet::new(specs);
-    prose(&tools);
-    calls(&tools);
-    hostile(&tools);
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    for (name, group) in [
+        ("whole", whole as fn(&ToolSet)),
+        ("pieces", pieces_of_three),
+        ("calls", calls),
+        ("hostile", hostile),
+    ] {
+        let is_wanted = wanted.iter().any(|wanted| wanted == name);
+        if is_wanted || wanted.iter().all(|wanted| wanted.starts_with('-')) {
+            group(&tools);
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! `<function name="f"><param name="k">`, with or without a prefix in the tags. One reader for all
 //! of them: what differs is spelling.
 
-use crate::cursor::{Cursor, Look, Stop, floor};
+use crate::cursor::{Beginning, Cursor, Look, Stop, beginning, floor};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
 use crate::tools::Context;
@@ -39,6 +39,29 @@ pub(crate) struct Tag<'t> {
     /// DSML's `string="true"`.
     is_string: Option<bool>,
     pub(crate) length: usize,
+}
+
+/// Whether a tag around a call may begin at the start of a text: by its first letters, unless it
+/// has a prefix.
+pub(crate) fn may_open_call(text: &str) -> bool {
+    let Some(inside) = text.strip_prefix('<') else {
+        return false;
+    };
+    let first = inside.bytes().next();
+    if first.is_none_or(|byte| !byte.is_ascii() || byte == b'|') {
+        return true;
+    }
+    if CALL_WORDS
+        .iter()
+        .any(|word| beginning(inside, word) != Beginning::Other)
+    {
+        return true;
+    }
+    let prefix = inside
+        .bytes()
+        .take(MAX_TAG)
+        .take_while(u8::is_ascii_alphanumeric);
+    matches!(inside.as_bytes().get(prefix.count()), None | Some(b':'))
 }
 
 /// The tag at the cursor, without stepping over it. [`Stop::Not`]: no tag of these syntaxes.
