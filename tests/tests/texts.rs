@@ -454,7 +454,7 @@ proptest! {
         let mode = if expected { Mode::Expected } else { Mode::Leaked };
         let options = ReadOptions::default().with_mode(mode);
         // What the model is made to say there may end a reasoning that never began.
-        let behind = parts.concat().replace("</think>", "");
+        let behind = parts.concat().replace("/think", "");
         let before = format!("{call}\n");
         let text = format!("{before}{turn}\n{behind}");
         let alone = read(&[&before], &tools, options);

@@ -17,7 +17,7 @@ use crate::prose::Prose;
 use crate::section::Found;
 use crate::told::Told;
 use crate::tools::KnownWords;
-use crate::trigger::{self, LineStarts};
+use crate::trigger::{self, LineStarts, Search};
 use crate::turns::Turn;
 use look::Step;
 
@@ -93,8 +93,9 @@ pub struct CallReader {
     told: Told,
     known_words: KnownWords,
     line_starts: LineStarts,
-    /// How far `held` is known to have nothing in the middle of a line that could begin a call.
-    calm_until: usize,
+    search: Search,
+    /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
+    is_calm: bool,
     /// Where brackets in `held` open what nothing can close.
     unfinished: BTreeSet<usize>,
 }
@@ -109,7 +110,8 @@ impl CallReader {
         Self {
             line_starts: LineStarts::new(names),
             known_words: KnownWords::default(),
-            calm_until: 0,
+            search: Search::default(),
+            is_calm: false,
             unfinished: BTreeSet::new(),
             tools,
             options,
@@ -154,7 +156,7 @@ impl CallReader {
     /// ```
     pub fn feed(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
         let expected = self.options.mode == Mode::Expected;
-        if !self.is_calm() || !trigger::is_calm(text, expected) {
+        if !self.is_calm || !trigger::is_calm(text, expected) {
             self.advance(text, false, out);
         } else if expected {
             self.held.push_str(text);
@@ -172,8 +174,7 @@ impl CallReader {
         }
     }
 
-    /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
-    fn is_calm(&self) -> bool {
+    fn sees_calm(&self) -> bool {
         let is_told = self.options.mode == Mode::Leaked
             || self.told.is_settled()
             || self.prose.in_fence()
@@ -207,6 +208,7 @@ impl CallReader {
             held.drain(..released);
         }
         self.held = held;
+        self.is_calm = self.sees_calm();
     }
 
     /// Walks over the held text, to which `new` was added; how much of it came out.
@@ -247,7 +249,7 @@ impl CallReader {
             .push_text(held.get(released..end).unwrap_or_default(), out);
         let released = end.max(released);
         self.at -= released.min(self.at);
-        self.calm_until = 0;
+        self.search.restart();
         if !self.unfinished.is_empty() {
             let left = self.unfinished.split_off(&released);
             self.unfinished = left.into_iter().map(|place| place - released).collect();

@@ -84,7 +84,7 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     ]
     .into_iter()
     .flat_map(|(role, words)| words.iter().map(move |word| (role, *word)))
-    .filter(|(_, word)| bare.starts_with(word))
+    .filter(|(_, word)| beginning(bare, word) == Beginning::Whole)
     .max_by_key(|(_, word)| word.len());
     let Some((role, word)) = found else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
@@ -164,7 +164,8 @@ fn name_in(attributes: &str) -> &str {
 }
 
 fn attribute<'t>(attributes: &'t str, key: &str) -> Option<&'t str> {
-    let (_, after) = attributes.split_once(key)?;
+    let at = memchr::memmem::find(attributes.as_bytes(), key.as_bytes())?;
+    let after = attributes.get(at + key.len()..)?;
     let value = after.trim_start().strip_prefix('=')?.trim_start();
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
     Some(match quote {

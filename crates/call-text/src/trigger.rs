@@ -9,87 +9,102 @@ use crate::turns::TURNS;
 const TOKEN_BYTE: u8 = 0x97;
 const TOKEN: &[u8] = "◁".as_bytes();
 
-/// Whether something may begin with a byte in the middle of a line. Among others, these have
-/// bits in common: `[`, `]`, `{` (and `\\`, `^`, `_`, `|`, `}`, `~`, DEL, which begin nothing).
-fn may_be_trigger(byte: u8, opening: u8) -> bool {
-    let is_bracket = (byte & 0b1101_1111).cast_signed() > b'Z'.cast_signed();
-    is_bracket | (byte == b'<') | (byte == b'`') | (byte == TOKEN_BYTE) | (byte == opening)
-}
-
-/// The byte before a name's arguments, where calls are expected.
-fn opening(expected: bool) -> u8 {
-    if expected { b'(' } else { b'<' }
-}
-
 /// Whether nothing can begin or end in a piece of a line.
 pub(crate) fn is_calm(piece: &str, expected: bool) -> bool {
-    let opening = opening(expected);
-    !piece
-        .bytes()
-        .any(|byte| may_be_trigger(byte, opening) || byte == b'\n')
+    piece.bytes().all(|byte| match byte {
+        b'<' | b'[' | b']' | b'{' | b'`' | b'\n' | TOKEN_BYTE => false,
+        b'(' => !expected,
+        _ => true,
+    })
 }
 
-/// The first place, from `from` on, where something may begin in the middle of a line. What may
-/// follow behind the end of the text counts too.
-pub(crate) fn find(bytes: &[u8], from: usize, expected: bool) -> Option<usize> {
-    const BLOCK: usize = 64;
-    const PART: usize = 16;
-    let opening = opening(expected);
-    // Without a branch for each byte: the compiler makes vector instructions of it.
-    let hits = |block: &[u8]| {
-        let mut hits = 0_u8;
-        for byte in block {
-            hits |= u8::from(may_be_trigger(*byte, opening));
-        }
-        hits != 0
-    };
-    let mut start = from;
-    for block in bytes.get(from..)?.chunks(BLOCK) {
-        let mut at = start;
-        start += block.len();
-        if !hits(block) {
-            continue;
-        }
-        for part in block.chunks(PART) {
-            if hits(part) {
-                let found = (at..at + part.len()).find_map(|at| trigger_at(bytes, at, expected));
-                if found.is_some() {
-                    return found;
+/// The search for places where something may begin in the middle of a line: two passes, each as
+/// fast as the machine compares bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    /// Where each pass stands: before it there is nothing behind the last place asked for.
+    at: [Option<usize>; 2],
+}
+
+impl Search {
+    /// Forgets a text.
+    pub(crate) fn restart(&mut self) {
+        self.at = [None; 2];
+    }
+
+    /// The first place from `from` on, which never goes back. What may follow behind the end of
+    /// the text counts too.
+    pub(crate) fn find(&mut self, bytes: &[u8], from: usize, expected: bool) -> Option<usize> {
+        let mut from = from;
+        loop {
+            let rest = bytes.get(from..)?;
+            let [first, second] = &mut self.at;
+            let first = pass(first, from, bytes, || {
+                memchr::memchr3(b'<', b'`', b'[', rest)
+            });
+            let second = pass(second, from, bytes, || {
+                if expected {
+                    memchr::memchr3(b'{', b'(', TOKEN_BYTE, rest)
+                } else {
+                    // No marker begins with a brace.
+                    memchr::memchr(TOKEN_BYTE, rest)
                 }
+            });
+            let at = first.min(second);
+            if at == bytes.len() {
+                // More may follow the first half of `]<`.
+                return rest.ends_with(b"]").then(|| bytes.len() - 1);
             }
-            at += part.len();
+            if let Some(found) = trigger_at(bytes, at, expected) {
+                return Some(found.max(from));
+            }
+            from = at + 1;
         }
     }
-    None
+}
+
+/// Where a pass finds its next byte, or the end of the text.
+fn pass(
+    known: &mut Option<usize>,
+    from: usize,
+    bytes: &[u8],
+    search: impl FnOnce() -> Option<usize>,
+) -> usize {
+    match *known {
+        Some(at) if at >= from => at,
+        _ => {
+            let at = search().map_or(bytes.len(), |at| from + at);
+            *known = Some(at);
+            at
+        }
+    }
 }
 
 /// Where the trigger begins to which a byte belongs.
 fn trigger_at(bytes: &[u8], at: usize, expected: bool) -> Option<usize> {
     let byte = *bytes.get(at)?;
-    if !may_be_trigger(byte, opening(expected)) {
-        return None;
-    }
-    let next = bytes.get(at + 1);
+    let before = at.checked_sub(1);
     let is_trigger = match byte {
-        b'`' => true,
-        b'<' => next.is_none_or(|next| {
-            next.is_ascii_alphanumeric()
-                || !next.is_ascii()
-                || matches!(next, b'/' | b'|' | b'!' | b'_')
-        }),
-        b']' => next.is_none_or(|next| *next == b'<'),
-        b'[' | b'{' => expected || may_start(bytes.get(at..)?),
-        b'(' => {
-            expected
-                && at
-                    .checked_sub(1)
-                    .is_some_and(|before| may_end_name(bytes.get(before)))
+        b'<' => {
+            if before.is_some_and(|before| bytes.get(before) == Some(&b']')) {
+                return before;
+            }
+            bytes.get(at + 1).is_none_or(|next| {
+                next.is_ascii_alphanumeric()
+                    || !next.is_ascii()
+                    || matches!(next, b'/' | b'|' | b'!' | b'_')
+            })
         }
+        b'[' => expected || may_start(bytes.get(at..)?),
+        b'(' => may_end_name(bytes.get(before?)),
         TOKEN_BYTE => {
-            let start = at.checked_sub(1)?;
-            return bytes.get(start..)?.starts_with(TOKEN).then_some(start);
+            return before.filter(|at| {
+                bytes
+                    .get(*at..)
+                    .is_some_and(|bytes| bytes.starts_with(TOKEN))
+            });
         }
-        _ => false,
+        _ => true,
     };
     is_trigger.then_some(at)
 }

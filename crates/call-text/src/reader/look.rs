@@ -134,10 +134,10 @@ impl CallReader {
         let expected = self.options.mode == Mode::Expected;
         let first = held.get(self.at..).and_then(|rest| rest.chars().next());
         let from = self.at + first.map_or(1, char::len_utf8);
-        if self.calm_until < from {
-            self.calm_until = trigger::find(bytes, from, expected).unwrap_or(bytes.len());
-        }
-        let calm = bytes.get(self.at..self.calm_until).unwrap_or_default();
+        let end = self.search.find(bytes, from, expected);
+        let calm = bytes
+            .get(self.at..end.unwrap_or(bytes.len()))
+            .unwrap_or_default();
         for end in memchr::memchr_iter(b'\n', calm) {
             let line = bytes.get(self.at + end + 1..).unwrap_or_default();
             let blanks = line
