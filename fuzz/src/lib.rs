@@ -27,7 +27,10 @@ impl Subject {
     pub fn new(schema: &Value, effect: Effect) -> Option<Self> {
         let (tools, problems) =
             ToolSet::new([ToolSpec::new(TOOL, schema.clone()).with_effect(effect)]);
-        let validator = jsonschema::options().offline().build(schema).ok()?;
+        let validator = jsonschema::options()
+            .offline()
+            .build(&plain(schema))
+            .ok()?;
         problems.is_empty().then(|| Self {
             tools,
             validator,
@@ -198,6 +201,24 @@ impl Subject {
                 self.promise(raw, is_missed, "undone, a fix is missed", &(fix, undone));
             }
         }
+    }
+}
+
+/// The schema with `nullable` in words that every validator knows.
+fn plain(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let mut members: Map<String, Value> = members
+                .iter()
+                .map(|(key, inner)| (key.clone(), plain(inner)))
+                .collect();
+            if members.get("nullable") == Some(&Value::Bool(true)) {
+                members["type"] = Value::from(vec![members["type"].clone(), "null".into()]);
+            }
+            Value::Object(members)
+        }
+        Value::Array(items) => items.iter().map(plain).collect(),
+        other => other.clone(),
     }
 }
 

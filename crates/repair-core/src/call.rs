@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::fix::Fix;
 
-/// How generation ended, as far as the caller knows.
+/// How generation ended, as far as the caller knows. Exhaustive on purpose: known to have ended
+/// well, known not to, or not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
@@ -260,10 +261,28 @@ impl<'de> Deserialize<'de> for Arguments<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call<'a> {
     pub(crate) id: Option<String>,
-    pub(crate) tool: String,
+    /// Shared with the tool set.
+    #[serde(with = "shared_text")]
+    pub(crate) tool: Arc<str>,
     pub(crate) emitted_name: Cow<'a, str>,
     pub(crate) arguments: Arguments<'a>,
     pub(crate) unvalidated: bool,
+}
+
+mod shared_text {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<str>, D::Error> {
+        String::deserialize(deserializer).map(Arc::from)
+    }
 }
 
 impl Call<'_> {

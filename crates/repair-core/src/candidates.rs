@@ -80,6 +80,7 @@ impl Proposed {
         let arguments = emit(&arena, self.root);
         let source = Source {
             head: self.head.clone(),
+            name: None,
             text: self.text.clone(),
             arena,
             root: self.root,

@@ -3,10 +3,11 @@
 //! A call may have a thousand fixes that nobody looks at; a path and two excerpts for each would
 //! cost more than the repair.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,26 +18,52 @@ use crate::json::emit::{Originals, emit_value};
 use crate::json::lenient::TextFix;
 use crate::json::pointer::push_segment;
 use crate::json::{Arena, Buffer, Kind, NodeId};
+use crate::rule::{Risk, Rule};
 
 /// The fixes of a repaired call, in the order of the pipeline: reading, name, text, arguments.
 ///
 /// They are rendered on first use. Serialises as a list of [`Fix`]es.
 #[derive(Clone, Default)]
 pub struct Fixes<'a> {
-    source: Source<'a>,
+    /// Boxed, because a verdict is moved more often than its fixes are read.
+    source: Option<Box<Source<'a>>>,
     rendered: OnceLock<Vec<Fix>>,
 }
 
 /// What fixes are rendered from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Source<'a> {
-    /// Fixes of the reading and of the name, complete.
+    /// Fixes of the reading, complete.
     pub(crate) head: Vec<Fix>,
+    pub(crate) name: Option<NameFix<'a>>,
     pub(crate) text: TextFixes,
     /// The document with the steps applied.
     pub(crate) arena: Arena<'a>,
     pub(crate) root: NodeId,
     pub(crate) steps: Vec<Step>,
+}
+
+/// What was done to the name.
+#[derive(Clone, Debug)]
+pub(crate) struct NameFix<'a> {
+    pub(crate) rule: &'static Rule,
+    /// The risk under the policy.
+    pub(crate) risk: Risk,
+    pub(crate) emitted: Cow<'a, str>,
+    pub(crate) tool: Arc<str>,
+}
+
+impl NameFix<'_> {
+    pub(crate) fn render(&self) -> Fix {
+        Fix::new(self.rule, "", &self.emitted, &self.tool).with_risk(self.risk)
+    }
+
+    fn into_owned(self) -> NameFix<'static> {
+        NameFix {
+            emitted: Cow::Owned(self.emitted.into_owned()),
+            ..self
+        }
+    }
 }
 
 /// Fixes of the text with what they show of it, so that neither text is kept for them.
@@ -79,7 +106,7 @@ impl TextFixes {
 impl<'a> Fixes<'a> {
     pub(crate) fn new(source: Source<'a>) -> Self {
         Self {
-            source,
+            source: Some(Box::new(source)),
             rendered: OnceLock::new(),
         }
     }
@@ -96,17 +123,20 @@ impl<'a> Fixes<'a> {
 
     /// The fixes.
     pub fn iter(&self) -> std::slice::Iter<'_, Fix> {
-        self.rendered.get_or_init(|| self.source.render()).iter()
+        let render = || self.source.as_ref().map(|source| source.render());
+        self.rendered
+            .get_or_init(|| render().unwrap_or_default())
+            .iter()
     }
 
     /// The same with owned texts.
     pub fn into_owned(self) -> Fixes<'static> {
         let source = match self.rendered.get() {
-            Some(_) => Source::default(),
-            None => self.source.into_owned(),
+            Some(_) => None,
+            None => self.source,
         };
         Fixes {
-            source,
+            source: source.map(|source| Box::new(source.into_owned())),
             rendered: self.rendered,
         }
     }
@@ -137,7 +167,7 @@ impl<'de> Deserialize<'de> for Fixes<'_> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fixes = Vec::deserialize(deserializer)?;
         Ok(Fixes {
-            source: Source::default(),
+            source: None,
             rendered: OnceLock::from(fixes),
         })
     }
@@ -147,6 +177,7 @@ impl Source<'_> {
     fn into_owned(self) -> Source<'static> {
         Source {
             head: self.head,
+            name: self.name.map(NameFix::into_owned),
             text: self.text,
             arena: self.arena.into_owned(),
             root: self.root,
@@ -156,6 +187,7 @@ impl Source<'_> {
 
     pub(crate) fn render(&self) -> Vec<Fix> {
         let mut fixes = self.head.clone();
+        fixes.extend(self.name.as_ref().map(NameFix::render));
         fixes.extend(self.text.render());
         if self.steps.is_empty() {
             return fixes;
@@ -173,7 +205,7 @@ impl Source<'_> {
     fn render_step(
         &self,
         step: Step,
-        originals: &Originals,
+        originals: &Originals<'_>,
         paths: &HashMap<NodeId, String>,
     ) -> Fix {
         let arena = &self.arena;

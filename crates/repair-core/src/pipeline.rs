@@ -1,12 +1,13 @@
 //! The pipeline of one call: name, text, arguments, judgement.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use crate::arguments::{self, Found, Proposal, Step, rules as argument_rules};
+use crate::arguments::{self, Dearer, Found, Proposal, Step, rules as argument_rules};
 use crate::call::{Arguments, Call, Finish, RawCall};
 use crate::candidates::{Candidates, Proposed};
 use crate::fix::Fix;
-use crate::fixes::{Fixes, Source, TextFixes, render_text_fix};
+use crate::fixes::{Fixes, NameFix, Source, TextFixes, render_text_fix};
 use crate::json::emit::emit;
 use crate::json::lenient::{self, Cut, Lenient, Problem};
 use crate::json::strict::StrictError;
@@ -69,8 +70,11 @@ pub(crate) struct Named<'s> {
 struct Read<'a> {
     arena: Arena<'a>,
     root: NodeId,
-    /// Fixes of the reading and the name.
+    /// Whether the judge accepts it as it stands.
+    fits: bool,
+    /// Fixes of the reading.
     head: Vec<Fix>,
+    name: Option<NameFix<'a>>,
     text: Lenient,
     /// The emitted text was strict JSON: no reader wrote it anew.
     is_strict: bool,
@@ -80,40 +84,62 @@ struct Read<'a> {
 impl Named<'_> {
     /// Text, arguments and judgement.
     pub(crate) fn arguments<'a>(&self, raw: &RawCall<'a>) -> Verdict<'a> {
-        let verdict = match self.read(raw) {
-            Ok(read) => self.judge(raw, read),
-            Err(rejected) => Err(rejected),
-        };
-        verdict.unwrap_or_else(Verdict::Rejected)
-    }
-
-    // ---- text ----
-
-    fn read<'a>(&self, raw: &RawCall<'a>) -> Result<Read<'a>, Box<Rejected>> {
         let limits = self.policy.limits();
         let emitted = raw.arguments.clone().unwrap_or(Cow::Borrowed(""));
-        let name = self.tool.spec.name();
-        let name_fix = self.rule.map(|rule| Fix::new(rule, "", &raw.name, name));
-        let head: Vec<Fix> = raw
-            .readings
-            .iter()
-            .cloned()
-            .chain(name_fix)
-            .map(|fix| self.of_policy(fix))
-            .collect();
         if emitted.len() > limits.bytes {
-            return Err(self.reject(
+            return Verdict::Rejected(self.reject(
                 raw,
                 Reason::Limit,
                 format!("the arguments are longer than {} bytes", limits.bytes),
             ));
         }
-        match Arena::read(emitted.clone(), limits.depth) {
+        let strict = Arena::read(emitted.clone(), limits.depth);
+        let fits = match &strict {
+            Ok((arena, root)) => self.tool.target().accepts(arena, *root),
+            Err(_) => false,
+        };
+        match strict {
+            // The way of most calls: nothing is to be done, and nothing was.
+            Ok((arena, _)) if fits && self.rule.is_none() && self.is_right(raw, &arena) => {
+                Verdict::Valid(self.call(raw, arena.into_source()))
+            }
+            strict => self
+                .read(raw, emitted, strict, fits)
+                .and_then(|read| self.judge(raw, read))
+                .unwrap_or_else(Verdict::Rejected),
+        }
+    }
+
+    /// Whether nothing but the schema can refuse a strict text.
+    fn is_right(&self, raw: &RawCall<'_>, arena: &Arena<'_>) -> bool {
+        raw.readings.is_empty() && arena.duplicates().is_empty() && !self.may_rewrite(raw)
+    }
+
+    /// Whether the host wants numbers rewritten that the schema accepts.
+    fn may_rewrite(&self, raw: &RawCall<'_>) -> bool {
+        self.policy.integral_floats() && raw.finish != Finish::Cut
+    }
+
+    // ---- text ----
+
+    fn read<'a>(
+        &self,
+        raw: &RawCall<'a>,
+        emitted: Cow<'a, str>,
+        strict: Result<(Arena<'a>, NodeId), StrictError>,
+        fits: bool,
+    ) -> Result<Read<'a>, Box<Rejected>> {
+        let limits = self.policy.limits();
+        let readings = raw.readings.iter().cloned();
+        let head: Vec<Fix> = readings.map(|fix| self.of_policy(fix)).collect();
+        match strict {
             Ok((arena, root)) if arena.node(root).kind != Kind::Null => {
                 return Ok(Read {
                     arena,
                     root,
+                    fits,
                     head,
+                    name: self.name_fix(raw),
                     text: Lenient::default(),
                     is_strict: true,
                     emitted,
@@ -139,9 +165,11 @@ impl Named<'_> {
         let strict = std::mem::take(&mut text.text);
         match Arena::read(Cow::Owned(strict), limits.depth) {
             Ok((arena, root)) => Ok(Read {
+                fits: self.tool.target().accepts(&arena, root),
                 arena,
                 root,
                 head,
+                name: self.name_fix(raw),
                 text,
                 is_strict: false,
                 emitted,
@@ -153,6 +181,16 @@ impl Named<'_> {
                 format!("the arguments are not JSON (byte {at})"),
             )),
         }
+    }
+
+    /// What was done to the name.
+    fn name_fix<'a>(&self, raw: &RawCall<'a>) -> Option<NameFix<'a>> {
+        self.rule.map(|rule| NameFix {
+            rule,
+            risk: self.policy.risk_of(rule, rule.risk).unwrap_or(rule.risk),
+            emitted: raw.name.clone(),
+            tool: Arc::clone(&self.tool.name),
+        })
     }
 
     /// A fix with the risk that the host gives to its rule. What is switched off is refused at the
@@ -203,11 +241,14 @@ impl Named<'_> {
             rejected.errors = arguments::explain(&arena, root, &self.tool.tree, limits.errors);
             return Err(rejected);
         }
+        head.extend(self.name_fix(raw).map(|name| name.render()));
         head.push(self.of_policy(Fix::new(rule, "", &emitted, "{}").with_risk(risk)));
         Ok(Read {
             arena,
             root,
+            fits: true,
             head,
+            name: None,
             text: Lenient::default(),
             is_strict: true,
             emitted,
@@ -301,14 +342,13 @@ impl Named<'_> {
     ) -> Result<Verdict<'a>, Box<Rejected>> {
         let target = self.tool.target();
         let conflicts = arguments::has_conflicting_keys(&read.arena);
-        let fits = target.accepts(&read.arena, read.root);
-        let may_rewrite = self.policy.integral_floats() && raw.finish != Finish::Cut;
-        if fits && !conflicts && !may_rewrite {
-            return self.finish(raw, read, Vec::new(), Vec::new());
+        let fits = read.fits;
+        if fits && !conflicts && !self.may_rewrite(raw) {
+            return self.finish(raw, read, Vec::new(), None);
         }
         if self.tool.is_broken {
             return if fits && !conflicts {
-                self.finish(raw, read, Vec::new(), Vec::new())
+                self.finish(raw, read, Vec::new(), None)
             } else {
                 Err(self.reject(
                     raw,
@@ -320,16 +360,16 @@ impl Named<'_> {
         let found = arguments::search(&mut read.arena, read.root, target, self.policy);
         match found {
             Found::Nothing | Found::Tie(_) | Found::Exhausted if fits && !conflicts => {
-                self.finish(raw, read, Vec::new(), Vec::new())
+                self.finish(raw, read, Vec::new(), None)
             }
             // Only what is right as it stands may run when generation was cut off.
             Found::One(best, others) if raw.finish == Finish::Cut => {
                 let mut rejected = self.reject(raw, Reason::Truncated, "the call was cut off");
-                let proposals = std::iter::once(best).chain(others).collect();
+                let proposals = self.all_of(best, others, &mut read);
                 rejected.candidates = self.candidates(raw, read, proposals);
                 Err(rejected)
             }
-            Found::One(best, others) => self.finish(raw, read, best.steps, others),
+            Found::One(best, others) => self.finish(raw, read, best.steps, Some(others)),
             Found::Tie(proposals) => {
                 let mut rejected =
                     self.reject(raw, Reason::Ambiguous, "two repairs are equally good");
@@ -373,9 +413,10 @@ impl Named<'_> {
         raw: &RawCall<'a>,
         mut read: Read<'a>,
         steps: Vec<Step>,
-        others: Vec<Proposal>,
+        others: Option<Dearer>,
     ) -> Result<Verdict<'a>, Box<Rejected>> {
-        if steps.is_empty() && read.head.is_empty() && read.is_strict {
+        let is_untouched = read.head.is_empty() && read.name.is_none() && read.is_strict;
+        if steps.is_empty() && is_untouched {
             let text = read.arena.into_source();
             return Ok(Verdict::Valid(self.call(raw, text)));
         }
@@ -395,7 +436,10 @@ impl Named<'_> {
             );
             self.explain(&read, &mut rejected);
             let best = Proposal { cost: 0, steps };
-            let proposals = std::iter::once(best).chain(others).collect();
+            let proposals = match others {
+                Some(others) => self.all_of(best, others, &mut read),
+                None => vec![best],
+            };
             rejected.candidates = self.candidates(raw, read, proposals);
             return Err(rejected);
         }
@@ -411,6 +455,7 @@ impl Named<'_> {
         let call = self.call(raw, text);
         let fixes = Fixes::new(Source {
             head: read.head,
+            name: read.name,
             text: shown,
             arena,
             root: read.root,
@@ -422,7 +467,7 @@ impl Named<'_> {
     fn call<'a>(&self, raw: &RawCall<'a>, text: Cow<'a, str>) -> Call<'a> {
         Call {
             id: raw.id.clone(),
-            tool: self.tool.spec.name().to_owned(),
+            tool: Arc::clone(&self.tool.name),
             emitted_name: raw.name.clone(),
             arguments: Arguments::new(text),
             unvalidated: self.tool.is_broken,
@@ -443,22 +488,34 @@ impl Named<'_> {
             let risk = self.policy.risk_of_named(&fix.rule, fix.risk);
             risk.is_some_and(|risk| accepts(risk, fix.loss))
         }) && read
-            .text
-            .fixes
-            .iter()
-            .all(|fix| by_rule(fix.rule, fix.risk, fix.rule.loss))
+            .name
+            .as_ref()
+            .is_none_or(|name| by_rule(name.rule, name.risk, name.rule.loss))
+            && read
+                .text
+                .fixes
+                .iter()
+                .all(|fix| by_rule(fix.rule, fix.risk, fix.rule.loss))
             && steps
                 .iter()
                 .all(|step| by_rule(step.rule, step.risk, step.rule.loss))
+    }
+
+    /// The repair that was found and the dearer ones.
+    fn all_of(&self, best: Proposal, others: Dearer, read: &mut Read<'_>) -> Vec<Proposal> {
+        let target = self.tool.target();
+        let others = others.accepted(&mut read.arena, read.root, target, self.policy);
+        std::iter::once(best).chain(others).collect()
     }
 
     /// Proposals as candidates, best first.
     fn candidates(
         &self,
         raw: &RawCall<'_>,
-        read: Read<'_>,
+        mut read: Read<'_>,
         proposals: Vec<Proposal>,
     ) -> Candidates {
+        read.head.extend(read.name.map(|name| name.render()));
         Candidates::from(Proposed {
             tool: self.tool.spec.name().to_owned(),
             text: TextFixes::new(&read.text.fixes, &read.emitted, read.arena.source()),

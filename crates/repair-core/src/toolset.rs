@@ -57,6 +57,8 @@ pub(crate) struct Inner {
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub(crate) spec: ToolSpec,
+    /// The spec's name, for every call of the tool.
+    pub(crate) name: Arc<str>,
     pub(crate) tree: Tree,
     /// `None` for a tool without a schema, and for one whose schema does not compile.
     pub(crate) judge: Option<Judge>,
@@ -138,6 +140,7 @@ impl Tool {
         };
         match compiled(schema) {
             Ok((tree, judge)) => Self {
+                name: spec.name().into(),
                 tree,
                 spec,
                 judge: Some(judge),
@@ -155,6 +158,7 @@ impl Tool {
 
     fn accepting_anything(spec: ToolSpec, is_broken: bool) -> Self {
         Self {
+            name: spec.name().into(),
             spec,
             tree: Tree::any_object(),
             judge: None,
@@ -165,7 +169,7 @@ impl Tool {
 
 fn compiled(schema: &Value) -> Result<(Tree, Judge), String> {
     schema::check_depth(schema)?;
-    let schema = normal::normalise(schema);
-    let judge = Judge::compile(&schema, false)?;
-    Ok((compile::compile(&schema).with_object_root(), judge))
+    let plain = normal::normalise(schema);
+    let judge = Judge::compile_both(&plain, schema)?;
+    Ok((compile::compile(&plain).with_object_root(), judge))
 }

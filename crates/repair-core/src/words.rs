@@ -240,6 +240,10 @@ pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     if a.len().max(b.len()) > LONGEST {
         return a != b;
     }
+    // The same letters are the same word, wherever the capitals stand.
+    if a.eq_ignore_ascii_case(b) {
+        return false;
+    }
     let (left, right) = (tokens(a), tokens(b));
     // The same words, however they are written.
     if left == right {

@@ -12,4 +12,4 @@ mod wrap;
 
 pub(crate) use explain::explain;
 pub(crate) use plan::{Edit, Step};
-pub(crate) use search::{Found, Proposal, Target, has_conflicting_keys, search};
+pub(crate) use search::{Dearer, Found, Proposal, Target, has_conflicting_keys, search};

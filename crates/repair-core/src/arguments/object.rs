@@ -1,9 +1,11 @@
 //! The members of an object: values, keys that are not declared, properties that are missing.
 
+use std::collections::HashSet;
+
 use super::choice::constant;
 use super::plan::{Edit, Solutions};
 use super::rules;
-use super::solver::{Slot, Solver};
+use super::solver::{Slot, Solver, kinds_of};
 use super::value::is_null_word;
 use crate::json::{Kind, NodeId};
 use crate::names;
@@ -19,21 +21,23 @@ impl<'t> Solver<'_, 't, '_> {
         let Some(members) = &ty.members else {
             return Solutions::fits();
         };
-        let replaced = self.replaced;
-        let mut children = Vec::with_capacity(self.arena.node(node).len as usize);
-        let there = self.arena.children(node);
-        children.extend(there.filter(|child| !replaced.contains(child)));
         let mut all = Solutions::fits();
         let mut undeclared = Vec::new();
-        let mut present = vec![false; members.properties.len()];
-        for child in children {
+        let mut present = Present::default();
+        let mut next = self.arena.first_child(node);
+        while let Some(child) = next {
+            next = self.arena.sibling(child);
+            if !self.replaced.is_empty() && self.replaced.binary_search(&child).is_ok() {
+                continue;
+            }
             let key = self.arena.key(child);
             let Some((at, property)) = members.position(&key) else {
                 undeclared.push(child);
                 continue;
             };
-            if let Some(present) = present.get_mut(at) {
-                *present = true;
+            present.add(at);
+            if self.is_fit_scalar(child, self.tree.get(property.ty)) {
+                continue;
             }
             let solutions = self.solve_member(node, child, property);
             if !solutions.is_fit() {
@@ -43,9 +47,9 @@ impl<'t> Solver<'_, 't, '_> {
         let absent = members
             .properties
             .iter()
-            .zip(&present)
-            .filter(|(_, present)| !**present)
-            .map(|(property, _)| property);
+            .enumerate()
+            .filter(|(at, _)| !present.has(*at))
+            .map(|(_, property)| property);
         if all.best().is_none()
             || (undeclared.is_empty()
                 && !absent.clone().any(|property| property.required)
@@ -69,17 +73,18 @@ impl<'t> Solver<'_, 't, '_> {
         if solutions.is_fit() || property.required {
             return solutions;
         }
-        if let Some(rule) = self.omission(child, property.ty)
-            && let Some(step) = self.step(
-                rule,
-                Edit::Drop {
-                    object,
-                    member: child,
-                },
-            )
-        {
-            let omitted = Solutions::fits().then(step, &mut self.plans);
-            solutions.add_all(&omitted);
+        let Some(rule) = self.omission(child, property.ty) else {
+            return solutions;
+        };
+        // Such a value is refused for its kind, or it is a word that only the judge knows about.
+        let kind = kinds_of(self.arena.node(child).kind);
+        let is_refused = !self.tree.kinds(property.ty).meets(kind);
+        let edit = Edit::Drop {
+            object,
+            member: child,
+        };
+        if let Some(step) = self.step(rule, self.certain_if(is_refused), edit) {
+            solutions.add_all(Solutions::fits().then(step, &mut self.plans));
         }
         solutions
     }
@@ -136,8 +141,10 @@ impl<'t> Solver<'_, 't, '_> {
             if is_one_of_them {
                 let mut chosen = certain.clone();
                 chosen.push(guess);
+                self.alternatives += 1;
                 let solutions = self.solve_rest(object, members, undeclared, absent, &chosen);
-                all.add_all(&solutions);
+                self.alternatives -= 1;
+                all.add_all(solutions);
             }
         }
         all
@@ -159,10 +166,13 @@ impl<'t> Solver<'_, 't, '_> {
                 member: rename.child,
                 key,
             };
-            let Some(step) = self.step_of_risk(rename.rule, rename.risk, edit) else {
+            // Under its old key it is unknown, or what is required is missing.
+            let is_refused = members.rest == Rest::Closed || rename.property.required;
+            let need = self.certain_if(is_refused);
+            let Some(step) = self.step_of_risk(rename.rule, rename.risk, need, edit) else {
                 return Solutions::none();
             };
-            let with_key = rename.value.then(step, &mut self.plans);
+            let with_key = rename.value.clone().then(step, &mut self.plans);
             all = all.and(&with_key, &mut self.plans);
         }
         for child in undeclared {
@@ -174,6 +184,9 @@ impl<'t> Solver<'_, 't, '_> {
                 Rest::Typed(ty) => self.solve(*child, ty, Slot::Entry),
                 Rest::Closed => self.solve_unknown(object, *child),
             };
+            if solutions.is_fit() {
+                continue;
+            }
             all = all.and(&solutions, &mut self.plans);
         }
         for property in absent.iter().filter(|property| property.required) {
@@ -196,13 +209,11 @@ impl<'t> Solver<'_, 't, '_> {
         } else {
             &rules::DROP_UNKNOWN_VALUE
         };
-        match self.step(
-            rule,
-            Edit::Drop {
-                object,
-                member: child,
-            },
-        ) {
+        let edit = Edit::Drop {
+            object,
+            member: child,
+        };
+        match self.step(rule, self.certain_if(true), edit) {
             Some(step) => Solutions::fits().then(step, &mut self.plans),
             None => Solutions::none(),
         }
@@ -231,7 +242,8 @@ impl<'t> Solver<'_, 't, '_> {
         let Some(value) = constant(self, value) else {
             return Solutions::none();
         };
-        match self.step(rule, Edit::Insert { object, key, value }) {
+        let edit = Edit::Insert { object, key, value };
+        match self.step(rule, self.certain_if(true), edit) {
             Some(step) => Solutions::fits().then(step, &mut self.plans),
             None => Solutions::none(),
         }
@@ -255,8 +267,9 @@ impl<'t> Solver<'_, 't, '_> {
         let mut pairs = Vec::new();
         for child in undeclared {
             let key = self.arena.key(*child).into_owned();
+            let fold = names::fold::key(&key);
             for property in targets {
-                let rule = evidence(&key, property, members, absent);
+                let rule = evidence(&key, &fold, property, members, absent);
                 let Some(rule) = rule.filter(|rule| self.uses(rule)) else {
                     continue;
                 };
@@ -265,7 +278,9 @@ impl<'t> Solver<'_, 't, '_> {
                 } else {
                     Slot::Optional
                 };
+                self.alternatives += 1;
                 let value = self.solve(*child, property.ty, slot);
+                self.alternatives -= 1;
                 let limit = if rule.risk == Risk::Lossless {
                     Risk::Inferred
                 } else {
@@ -312,24 +327,51 @@ impl Rename<'_> {
     }
 }
 
-/// Why `key` may mean `property`, one of the absent ones, if anything says so.
+/// Which properties of a type are there, by position.
+#[derive(Default)]
+struct Present {
+    first: u64,
+    /// Those beyond the first 64.
+    others: HashSet<usize>,
+}
+
+impl Present {
+    fn add(&mut self, at: usize) {
+        if at < 64 {
+            self.first |= 1 << at;
+        } else {
+            self.others.insert(at);
+        }
+    }
+
+    fn has(&self, at: usize) -> bool {
+        if at < 64 {
+            self.first & (1 << at) != 0
+        } else {
+            self.others.contains(&at)
+        }
+    }
+}
+
+/// Why `key` may mean `property`, one of the absent ones, if anything says so. `fold` is that of
+/// the key.
 fn evidence(
     key: &str,
+    fold: &str,
     property: &Property,
     members: &Members,
     absent: &[&Property],
 ) -> Option<&'static Rule> {
-    let fold = names::fold::key(key);
     let rule = if *property.fold == *fold {
         let alike = members
             .properties
             .iter()
             .filter(|other| *other.fold == *fold);
         (alike.count() == 1).then_some(&rules::KEY_FOLD)
-    } else if words::are_aliases(&fold, &property.fold) {
+    } else if words::are_aliases(fold, &property.fold) {
         Some(&rules::KEY_ALIAS)
     } else {
-        let is_near = |other: &Property| names::near::is_slip_of_fold(&fold, &other.fold);
+        let is_near = |other: &Property| names::near::is_slip_of_fold(fold, &other.fold);
         // A property that is there has its own key, so a required one has no rival in it.
         let is_rival = |other: &&Property| {
             other.name != property.name
@@ -339,5 +381,7 @@ fn evidence(
         (is_near(property) && !members.properties.iter().any(|other| is_rival(&other)))
             .then_some(&rules::KEY_SLIP)
     };
-    rule.filter(|_| !words::are_opposites(key, &property.name))
+    // The list of aliases holds no opposites.
+    let is_listed = rule.is_some_and(|rule| rule.id == rules::KEY_ALIAS.id);
+    rule.filter(|_| is_listed || !words::are_opposites(key, &property.name))
 }

@@ -93,12 +93,25 @@ fn is_alike(arena: &Arena<'_>, a: NodeId, b: NodeId) -> bool {
             .eq(arena.children(b).map(content))
 }
 
+/// What is known about the need of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// What stood there is refused, whatever else the document holds: no union leads there, and
+    /// its kind, its absence, its key or its word is not allowed.
+    Certain,
+    /// Only the judge can tell.
+    Unknown,
+    /// Strictness or the host asks for it, not the schema.
+    NotForTheSchema,
+}
+
 /// An edit and the rule that proposes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) rule: &'static Rule,
     /// The risk under the policy: the rule's, or a higher one, or what the host says.
     pub(crate) risk: Risk,
+    pub(crate) need: Need,
     pub(crate) edit: Edit,
 }
 
@@ -134,7 +147,7 @@ impl Plans {
     pub(crate) const NOTHING: PlanId = 0;
 
     pub(crate) fn new() -> Self {
-        let mut plans = Vec::with_capacity(16);
+        let mut plans = Vec::with_capacity(32);
         plans.push(Plan::Nothing);
         Self(plans)
     }
@@ -161,25 +174,37 @@ impl Plans {
 
     /// Whether two plans make the same changes, though each with nodes of its own.
     pub(crate) fn make_the_same(&self, a: PlanId, b: PlanId, arena: &Arena<'_>) -> bool {
-        let (a, b) = (self.steps(a), self.steps(b));
+        let (a, b) = (self.steps(a, &[]), self.steps(b, &[]));
         a.len() == b.len()
             && a.iter()
                 .zip(&b)
                 .all(|(a, b)| a.edit.is_the_same(b.edit, arena))
     }
 
-    /// The steps of a plan, in order.
-    pub(crate) fn steps(&self, id: PlanId) -> Vec<Step> {
-        let mut steps = Vec::new();
-        let mut pending = vec![id];
-        while let Some(id) = pending.pop() {
-            match self.0.get(id as usize) {
+    /// Some steps and those of a plan, in order.
+    pub(crate) fn steps(&self, id: PlanId, before: &[Step]) -> Vec<Step> {
+        let mut steps = before.to_vec();
+        self.add_steps(id, &mut steps);
+        steps
+    }
+
+    fn add_steps(&self, id: PlanId, steps: &mut Vec<Step>) {
+        let (mut next, mut pending) = (id, Vec::new());
+        loop {
+            match self.0.get(next as usize) {
+                Some(Plan::Join(first, second)) => {
+                    pending.push(*second);
+                    next = *first;
+                    continue;
+                }
                 Some(Plan::Step(step)) => steps.push(*step),
-                Some(Plan::Join(first, second)) => pending.extend([*second, *first]),
                 Some(Plan::Nothing) | None => {}
             }
+            match pending.pop() {
+                Some(plan) => next = plan,
+                None => return,
+            }
         }
-        steps
     }
 }
 
@@ -188,6 +213,8 @@ impl Plans {
 pub(crate) struct Solution {
     pub(crate) cost: u32,
     pub(crate) plan: PlanId,
+    /// No step of it can turn out not to be needed.
+    pub(crate) is_certain: bool,
 }
 
 impl Solution {
@@ -195,7 +222,18 @@ impl Solution {
     pub(crate) const FITS: Self = Self {
         cost: 0,
         plan: Plans::NOTHING,
+        is_certain: true,
     };
+
+    /// This one, then the other.
+    #[inline]
+    fn and(self, next: Self, plans: &mut Plans) -> Self {
+        Self {
+            cost: self.cost.saturating_add(next.cost),
+            plan: plans.join(self.plan, next.plan),
+            is_certain: self.is_certain && next.is_certain,
+        }
+    }
 }
 
 /// How many solutions of one value are kept.
@@ -260,14 +298,35 @@ impl Solutions {
             .is_some_and(|last| last.cost <= cost)
     }
 
-    pub(crate) fn add_all(&mut self, solutions: &Self) {
+    pub(crate) fn add_all(&mut self, solutions: Self) {
+        if self.best.is_none() {
+            *self = solutions;
+            return;
+        }
         for solution in solutions.iter() {
             self.add(solution);
         }
     }
 
+    /// The only solution, if there is one only.
+    #[inline]
+    fn only(&self) -> Option<Solution> {
+        self.best.filter(|_| self.others.is_empty())
+    }
+
     /// Every combination of a solution of `self` with one of `next`, the cheapest ones.
-    pub(crate) fn and(&self, next: &Self, plans: &mut Plans) -> Self {
+    #[inline]
+    pub(crate) fn and(self, next: &Self, plans: &mut Plans) -> Self {
+        match (self.only(), next.only()) {
+            (Some(first), Some(second)) => Self {
+                best: Some(first.and(second, plans)),
+                ..self
+            },
+            _ => self.combined(next, plans),
+        }
+    }
+
+    fn combined(&self, next: &Self, plans: &mut Plans) -> Self {
         let mut both = Self::none();
         for first in self.iter() {
             for second in next.iter() {
@@ -276,23 +335,26 @@ impl Solutions {
                 if both.is_full_of_cheaper(cost) {
                     break;
                 }
-                both.add(Solution {
-                    cost,
-                    plan: plans.join(first.plan, second.plan),
-                });
+                both.add(first.and(second, plans));
             }
         }
         both
     }
 
     /// The same solutions with one more step at their end.
-    pub(crate) fn then(&self, step: Step, plans: &mut Plans) -> Self {
-        let cost = step.cost();
-        let plan = plans.step(step);
-        let last = Self {
-            best: Some(Solution { cost, plan }),
-            others: Vec::new(),
+    #[inline]
+    pub(crate) fn then(mut self, step: Step, plans: &mut Plans) -> Self {
+        if self.best.is_none() {
+            return self;
+        }
+        let last = Solution {
+            cost: step.cost(),
+            plan: plans.step(step),
+            is_certain: step.need != Need::Unknown,
         };
-        self.and(&last, plans)
+        for solution in self.best.iter_mut().chain(&mut self.others) {
+            *solution = solution.and(last, plans);
+        }
+        self
     }
 }

@@ -1,6 +1,6 @@
 //! From solutions to a verdict on the arguments: apply, let the judge decide, take back.
 
-use super::plan::{Edit, Step};
+use super::plan::{Edit, Need, Plans, Solution, Step};
 use super::rules;
 use super::solver::{Slot, Solver};
 use crate::json::{Arena, Kind, NodeId, equal};
@@ -45,7 +45,7 @@ impl Proposal {
 #[derive(Debug)]
 pub(crate) enum Found {
     /// The cheapest repair, alone at its price, and dearer ones.
-    One(Proposal, Vec<Proposal>),
+    One(Proposal, Dearer),
     /// Several repairs that give different calls at the lowest price.
     Tie(Vec<Proposal>),
     /// No rule helps.
@@ -54,8 +54,42 @@ pub(crate) enum Found {
     Exhausted,
 }
 
-/// Fixes whose need is checked one by one; of more, the tree is trusted.
-const MAX_CHECKED: usize = 16;
+/// Repairs that cost more than the one that was found, cheapest first. Most callers never ask for
+/// them, so the judge has not seen them all.
+#[derive(Debug)]
+pub(crate) struct Dearer {
+    judged: Vec<Proposal>,
+    unjudged: Vec<Solution>,
+    plans: Plans,
+    /// The steps that every repair begins with.
+    always: Vec<Step>,
+}
+
+impl Dearer {
+    /// Those that the judge accepts. `arena` is the document without any step.
+    pub(crate) fn accepted(
+        self,
+        arena: &mut Arena<'_>,
+        root: NodeId,
+        target: Target<'_>,
+        policy: &Policy,
+    ) -> Vec<Proposal> {
+        let mut trial = Trial::new(arena, root, target, policy);
+        let mut all = self.judged;
+        for solution in self.unjudged {
+            let steps = self.plans.steps(solution.plan, &self.always);
+            all.extend(trial.judged(steps));
+        }
+        all.sort_by_key(|proposal| proposal.cost);
+        all
+    }
+}
+
+/// How many nodes the judge may look at to tell which fixes are needed, beyond those of which it
+/// is certain; then the tree is trusted. So many suffice for 16 fixes of any document, and for
+/// hundreds of a small one.
+const MAX_CHECKED: usize = 1 << 14;
+const ALWAYS_CHECKED: usize = 16;
 
 /// Looks for the cheapest repair of the document under `root`. Leaves the arena as it was.
 pub(crate) fn search(
@@ -65,33 +99,40 @@ pub(crate) fn search(
     policy: &Policy,
 ) -> Found {
     let always = duplicate_drops(arena);
-    let replaced: Vec<NodeId> = arena.duplicates().iter().map(|pair| pair.earlier).collect();
+    let mut replaced: Vec<NodeId> = arena.duplicates().iter().map(|pair| pair.earlier).collect();
+    replaced.sort_unstable();
     let mut solver = Solver::new(arena, target.tree, policy, &replaced);
     let solutions = solver.solve(root, target.tree.root(), Slot::Root);
     let exhausted = solver.is_exhausted();
-    let proposals: Vec<Vec<Step>> = solutions
-        .iter()
-        .map(|solution| [always.clone(), solver.plans.steps(solution.plan)].concat())
-        .filter(|steps| !steps.is_empty())
-        .collect();
-    let mut trial = Trial {
-        arena,
-        root,
-        target,
-        depth: policy.limits().depth,
-    };
-    let mut accepted: Vec<Proposal> = proposals
-        .into_iter()
-        .filter(|steps| trial.accepts(steps.iter()))
-        .collect::<Vec<_>>()
-        .into_iter()
-        .map(|steps| Proposal::new(trial.needed(steps)))
-        .collect();
+    let plans = solver.plans;
+    let mut trial = Trial::new(arena, root, target, policy);
+    let price_of_always = Proposal::new(always.clone()).cost;
+    let mut accepted: Vec<Proposal> = Vec::new();
+    let mut least = u32::MAX;
+    let mut unjudged = Vec::new();
+    for solution in solutions.iter() {
+        // Nothing can make it as cheap as what there is.
+        if solution.is_certain && solution.cost.saturating_add(price_of_always) > least {
+            unjudged.push(solution);
+            continue;
+        }
+        let steps = plans.steps(solution.plan, &always);
+        if let Some(proposal) = trial.judged(steps) {
+            least = least.min(proposal.cost);
+            accepted.push(proposal);
+        }
+    }
     if accepted.is_empty() && exhausted {
         return Found::Exhausted;
     }
     accepted.sort_by_key(|proposal| proposal.cost);
-    trial.rank(accepted)
+    let dearer = Dearer {
+        judged: Vec::new(),
+        unjudged,
+        plans,
+        always,
+    };
+    trial.rank(accepted, dearer)
 }
 
 /// Whether a key stands several times in one object, with different values.
@@ -108,6 +149,7 @@ fn duplicate_drops(arena: &Arena<'_>) -> Vec<Step> {
         .map(|pair| Step {
             rule: &rules::DUPLICATE_KEY,
             risk: rules::DUPLICATE_KEY.risk,
+            need: Need::NotForTheSchema,
             edit: Edit::Drop {
                 object: pair.object,
                 member: pair.earlier,
@@ -115,9 +157,6 @@ fn duplicate_drops(arena: &Arena<'_>) -> Vec<Step> {
         })
         .collect()
 }
-
-/// Rules that do not act on behalf of the schema.
-const NOT_FOR_THE_SCHEMA: [&str; 2] = [rules::DUPLICATE_KEY.id, rules::INTEGRAL_FLOAT.id];
 
 /// The document on which proposals are tried, one after the other.
 struct Trial<'s, 'a, 't> {
@@ -127,7 +166,22 @@ struct Trial<'s, 'a, 't> {
     depth: usize,
 }
 
-impl Trial<'_, '_, '_> {
+impl<'s, 'a, 't> Trial<'s, 'a, 't> {
+    fn new(arena: &'s mut Arena<'a>, root: NodeId, target: Target<'t>, policy: &Policy) -> Self {
+        Self {
+            arena,
+            root,
+            target,
+            depth: policy.limits().depth,
+        }
+    }
+
+    /// What is needed of these steps, if there are any and the judge accepts them.
+    fn judged(&mut self, steps: Vec<Step>) -> Option<Proposal> {
+        let is_right = !steps.is_empty() && self.accepts(steps.iter());
+        is_right.then(|| Proposal::new(self.needed(steps)))
+    }
+
     /// What `look` sees when the steps are made.
     fn with<'p, T>(
         &mut self,
@@ -161,13 +215,27 @@ impl Trial<'_, '_, '_> {
     /// Steps that strictness or the host asks for, not the schema, stay.
     fn needed(&mut self, mut steps: Vec<Step>) -> Vec<Step> {
         // A single step is needed: the judge refused the document without it.
-        if steps.len() == 1 || steps.len() > MAX_CHECKED {
+        if steps.len() == 1 {
             return steps;
         }
+        let mut checks = (MAX_CHECKED / self.arena.len().max(1)).max(ALWAYS_CHECKED);
         let mut at = 0;
         while let Some((before, [step, after @ ..])) = steps.split_at_checked(at) {
-            let is_needed = NOT_FOR_THE_SCHEMA.contains(&step.rule.id)
-                || !self.accepts(before.iter().chain(after));
+            let is_needed = match step.need {
+                Need::NotForTheSchema => true,
+                Need::Certain => {
+                    debug_assert!(
+                        steps.len() > ALWAYS_CHECKED || !self.accepts(before.iter().chain(after)),
+                        "{step:?} is needed"
+                    );
+                    true
+                }
+                Need::Unknown if checks == 0 => true,
+                Need::Unknown => {
+                    checks -= 1;
+                    !self.accepts(before.iter().chain(after))
+                }
+            };
             if is_needed {
                 at += 1;
             } else {
@@ -178,13 +246,14 @@ impl Trial<'_, '_, '_> {
     }
 
     /// The cheapest proposal, unless one that gives another call costs the same.
-    fn rank(&mut self, proposals: Vec<Proposal>) -> Found {
+    fn rank(&mut self, proposals: Vec<Proposal>, mut dearer: Dearer) -> Found {
         let mut rest = proposals.into_iter();
         let Some(best) = rest.next() else {
             return Found::Nothing;
         };
-        let (equal_price, dearer): (Vec<_>, Vec<_>) =
+        let (equal_price, judged): (Vec<_>, Vec<_>) =
             rest.partition(|other| other.cost == best.cost);
+        dearer.judged = judged;
         if equal_price.is_empty() {
             return Found::One(best, dearer);
         }
@@ -210,6 +279,10 @@ impl Trial<'_, '_, '_> {
 
 /// Whether the document under `root` nests deeper than `limit`.
 fn is_deeper(arena: &Arena<'_>, root: NodeId, limit: usize) -> bool {
+    // So few nodes cannot.
+    if arena.len() <= limit {
+        return false;
+    }
     let mut pending = vec![(root, 0)];
     while let Some((id, outside)) = pending.pop() {
         if !arena.node(id).kind.is_container() {

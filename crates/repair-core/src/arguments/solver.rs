@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::choice::is_allowed_value;
-use super::plan::{Edit, Plans, Solutions, Step};
+use super::plan::{Edit, Need, Plans, Solutions, Step};
 use super::rules;
-use super::value::Fault;
+use super::value::{Fault, Whole};
 use crate::json::{Arena, Kind, NodeId, number};
 use crate::policy::Policy;
 use crate::rule::{Risk, Rule};
@@ -39,9 +39,13 @@ pub(crate) struct Solver<'s, 't, 'a> {
     pub(crate) tree: &'t Tree,
     pub(super) plans: Plans,
     policy: &'t Policy,
-    /// What was found, also by how many changes of shape stood around it then: the more, the
-    /// fewer are left to try.
-    memo: HashMap<(NodeId, TypeId, Slot, u32), Solutions, BuildHasherDefault<IdHasher>>,
+    /// What was found where several ways may lead to one value.
+    memo: HashMap<Asked, Solutions, BuildHasherDefault<IdHasher>>,
+    /// How many alternatives the walk is in: outside of all, it comes by each value once.
+    pub(super) alternatives: u32,
+    /// Every type on the way here is the only one that can be meant, and exactly what the schema
+    /// says.
+    is_plain: bool,
     /// Members that another one of the same key replaces.
     pub(super) replaced: &'t [NodeId],
     proposals: u32,
@@ -49,6 +53,10 @@ pub(crate) struct Solver<'s, 't, 'a> {
     /// How many bytes of strings may still be read as JSON.
     reading_left: usize,
 }
+
+/// What a solution was found for. How many changes of shape stood around the value then is part of
+/// it, the more, the fewer are left to try; and whether its types were certain.
+type Asked = (NodeId, TypeId, Slot, u32, bool);
 
 /// A hasher for ids, which nobody outside chooses.
 #[derive(Default)]
@@ -100,6 +108,8 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             plans: Plans::new(),
             policy,
             memo: HashMap::default(),
+            alternatives: 0,
+            is_plain: tree.is_exact(),
             replaced,
             proposals: 0,
             steps_left,
@@ -131,20 +141,43 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     pub(super) fn solve(&mut self, node: NodeId, ty: TypeId, slot: Slot) -> Solutions {
         let union = self.tree.get(ty);
         if !union.is_union() {
-            return self.solve_plain(node, union, slot, union.kinds);
+            let whole = Whole {
+                kinds: union.kinds,
+                is_union: false,
+            };
+            return self.solve_plain(node, union, slot, whole);
         }
-        let key = (node, ty, slot, self.proposals);
+        let key = (node, ty, slot, self.proposals, self.is_plain);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
+        self.alternatives += 1;
         let solutions = self.solve_union(node, union, slot);
+        self.alternatives -= 1;
         self.memo.insert(key, solutions.clone());
         solutions
     }
 
+    /// Whether a scalar fits as it stands, so that nothing needs to be looked for.
+    #[inline]
+    pub(super) fn is_fit_scalar(&mut self, node: NodeId, ty: &Type) -> bool {
+        let kind = self.arena.node(node).kind;
+        if ty.is_union() || kind.is_container() || self.steps_left == 0 {
+            return false;
+        }
+        self.steps_left -= 1;
+        let integral = || number::is_integral(self.arena.token(node));
+        ty.kinds.allows(kind, integral)
+            && !(kind == Kind::Number && self.policy.integral_floats())
+            && is_allowed_value(self.arena, node, ty)
+    }
+
     fn solve_union(&mut self, node: NodeId, union: &'t Type, slot: Slot) -> Solutions {
         let tree = self.tree;
-        let whole = tree.kinds(union.id);
+        let whole = Whole {
+            kinds: tree.kinds(union.id),
+            is_union: true,
+        };
         let mut all = Solutions::none();
         for branch in self.branches(node, union) {
             let solutions = self.solve_plain(node, tree.get(branch), slot, whole);
@@ -195,25 +228,24 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         named.unwrap_or_else(|| union.branches.clone())
     }
 
-    /// The ways to make a node fit a type that is no union; `whole` are the kinds of the union
-    /// that it is a branch of, or its own.
+    /// The ways to make a node fit a type that is no union; `whole` is the union that it is a
+    /// branch of, or itself.
     pub(super) fn solve_plain(
         &mut self,
         node: NodeId,
         ty: &'t Type,
         slot: Slot,
-        whole: Kinds,
+        whole: Whole,
     ) -> Solutions {
         if self.steps_left == 0 {
             return Solutions::none();
         }
         self.steps_left -= 1;
-        // The document is asked about once; a scalar is soon looked at again.
-        let is_first = slot == Slot::Root && self.proposals == 0;
-        if is_first || !self.arena.node(node).kind.is_container() {
+        // A scalar is soon looked at again.
+        if self.alternatives == 0 || !self.arena.node(node).kind.is_container() {
             return self.solve_value(node, ty, slot, whole);
         }
-        let key = (node, ty.id, slot, self.proposals);
+        let key = (node, ty.id, slot, self.proposals, self.is_plain);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
@@ -222,17 +254,20 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         solutions
     }
 
-    fn solve_value(&mut self, node: NodeId, ty: &'t Type, slot: Slot, whole: Kinds) -> Solutions {
+    fn solve_value(&mut self, node: NodeId, ty: &'t Type, slot: Slot, whole: Whole) -> Solutions {
         let kind = self.arena.node(node).kind;
         let integral = || number::is_integral(self.arena.token(node));
         let mut solutions = Solutions::none();
         if ty.kinds.allows(kind, integral) && is_allowed_value(self.arena, node, ty) {
+            let was_plain = self.is_plain;
+            self.is_plain &= !whole.is_union;
             solutions = match kind {
                 Kind::Object => self.solve_object(node, ty),
                 Kind::Array => self.solve_array(node, ty),
                 Kind::Number => self.solve_number(node, ty),
                 _ => Solutions::fits(),
             };
+            self.is_plain = was_plain;
         }
         if solutions
             .best()
@@ -260,18 +295,21 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             return Solutions::fits();
         };
         let with = self.arena.new_scalar(Kind::Number, &written);
-        match self.step(&rules::INTEGRAL_FLOAT, Edit::Content { node, with }) {
+        let edit = Edit::Content { node, with };
+        match self.step(&rules::INTEGRAL_FLOAT, Need::NotForTheSchema, edit) {
             Some(step) => Solutions::fits().then(step, &mut self.plans),
             None => Solutions::fits(),
         }
     }
 
     /// Lets every value rule say what the value could mean.
+    #[inline(never)]
     fn propose(&mut self, fault: Fault<'t>, solutions: &mut Solutions) {
         if self.proposals >= MAX_PROPOSALS {
             return;
         }
         let from = kinds_of(self.arena.node(fault.node).kind);
+        let need = self.need_of(fault);
         let mut is_read = false;
         for entry in rules::value_rules(from, fault.ty.kinds) {
             // A lossless reading is the only one there is.
@@ -286,14 +324,45 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
                 node: fault.node,
                 with: proposed.node,
             };
-            let Some(step) = self.step_of_risk(entry.rule, proposed.risk, edit) else {
+            let Some(step) = self.step_of_risk(entry.rule, proposed.risk, need, edit) else {
                 continue;
             };
-            self.proposals += 1;
-            let inner = self.solve_plain(proposed.node, fault.ty, fault.slot, fault.whole);
-            self.proposals -= 1;
+            let inner = self.solve_proposed(proposed.node, fault);
             is_read |= step.risk == Risk::Lossless && inner.is_fit();
-            solutions.add_all(&inner.then(step, &mut self.plans));
+            solutions.add_all(inner.then(step, &mut self.plans));
+        }
+    }
+
+    /// The ways to make what a rule proposes fit.
+    fn solve_proposed(&mut self, proposed: NodeId, fault: Fault<'t>) -> Solutions {
+        if self.is_fit_scalar(proposed, fault.ty) {
+            return Solutions::fits();
+        }
+        self.proposals += 1;
+        self.alternatives += 1;
+        let inner = self.solve_plain(proposed, fault.ty, fault.slot, fault.whole);
+        self.alternatives -= 1;
+        self.proposals -= 1;
+        inner
+    }
+
+    /// Whether the schema refuses the value by itself: by its kind, or as a string that is none of
+    /// the allowed ones.
+    fn need_of(&self, fault: Fault<'_>) -> Need {
+        let kind = self.arena.node(fault.node).kind;
+        let integral = || number::is_integral(self.arena.token(fault.node));
+        let is_wrong_word = kind == Kind::String
+            && !fault.whole.is_union
+            && !is_allowed_value(self.arena, fault.node, fault.ty);
+        self.certain_if(is_wrong_word || !fault.whole.kinds.allows(kind, integral))
+    }
+
+    /// The need of a step where the schema refuses what stands there if `is_refused`.
+    pub(super) fn certain_if(&self, is_refused: bool) -> Need {
+        if self.is_plain && is_refused {
+            Need::Certain
+        } else {
+            Need::Unknown
         }
     }
 
@@ -301,15 +370,22 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         let Some(items) = &ty.items else {
             return Solutions::fits();
         };
-        let children: Vec<NodeId> = self.arena.children(node).collect();
-        if items.rest == Rest::Closed && children.len() > items.prefix.len() {
+        if items.rest == Rest::Closed && self.arena.node(node).len as usize > items.prefix.len() {
             return Solutions::none();
         }
         let mut all = Solutions::fits();
-        for (index, child) in children.into_iter().enumerate() {
+        let mut next = self.arena.first_child(node);
+        for index in 0.. {
+            let Some(child) = next else {
+                break;
+            };
+            next = self.arena.sibling(child);
             let Some(item) = items.at(index) else {
                 continue;
             };
+            if self.is_fit_scalar(child, self.tree.get(item)) {
+                continue;
+            }
             let solutions = self.solve(child, item, Slot::Item(node));
             if solutions.is_fit() {
                 continue;
@@ -323,14 +399,25 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// The rule's step, unless the policy switched it off.
-    pub(super) fn step(&self, rule: &'static Rule, edit: Edit) -> Option<Step> {
-        self.step_of_risk(rule, rule.risk, edit)
+    pub(super) fn step(&self, rule: &'static Rule, need: Need, edit: Edit) -> Option<Step> {
+        self.step_of_risk(rule, rule.risk, need, edit)
     }
 
     /// The same for a fix that may be riskier than its rule.
-    pub(super) fn step_of_risk(&self, rule: &'static Rule, risk: Risk, edit: Edit) -> Option<Step> {
+    pub(super) fn step_of_risk(
+        &self,
+        rule: &'static Rule,
+        risk: Risk,
+        need: Need,
+        edit: Edit,
+    ) -> Option<Step> {
         let risk = self.policy.risk_of(rule, rule.risk.max(risk))?;
-        Some(Step { rule, risk, edit })
+        Some(Step {
+            rule,
+            risk,
+            need,
+            edit,
+        })
     }
 
     /// Whether the cheapest way is at most this risky, by its cost.
@@ -344,7 +431,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 }
 
-fn kinds_of(kind: Kind) -> Kinds {
+pub(super) fn kinds_of(kind: Kind) -> Kinds {
     match kind {
         Kind::Null => Kinds::NULL,
         Kind::False | Kind::True => Kinds::BOOLEAN,

@@ -16,8 +16,16 @@ pub(crate) struct Fault<'t> {
     pub(crate) node: NodeId,
     pub(crate) ty: &'t Type,
     pub(crate) slot: Slot,
-    /// All the kinds that may stand there: more than those of `ty` where it is one of a union.
-    pub(crate) whole: Kinds,
+    /// What `ty` is a branch of, or itself.
+    pub(crate) whole: Whole,
+}
+
+/// What stands for a value in the schema: a type, or the union that it is a branch of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    /// All the kinds that may stand there.
+    pub(crate) kinds: Kinds,
+    pub(crate) is_union: bool,
 }
 
 /// A value that could be meant, and the risk of that if it is higher than the rule's.
@@ -97,7 +105,7 @@ pub(super) fn stringified_boolean(
 /// `yes` for a boolean, and other spellings of true and false. Where something else may stand,
 /// `yes` may be meant for that.
 pub(super) fn boolean_word(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
-    if !(Kinds::BOOLEAN | Kinds::NULL).contains(fault.whole) {
+    if !(Kinds::BOOLEAN | Kinds::NULL).contains(fault.whole.kinds) {
         return None;
     }
     let text = solver.arena.string(fault.node).trim().to_lowercase();

@@ -60,19 +60,19 @@ pub(super) fn add_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> 
     if fault.slot != Slot::Root || solver.arena.node(fault.node).len == 0 {
         return None;
     }
-    let property = only_object_property(solver.tree, fault.ty)?;
     let fits_nothing_declared = solver
         .arena
         .children(fault.node)
         .all(|child| !fault.ty.declares(&solver.arena.key(child)));
-    fits_nothing_declared.then(|| {
-        let name = &property.name;
-        proposed(
-            solver
-                .arena
-                .new_container(Kind::Object, Some(name), fault.node),
-        )
-    })?
+    if !fits_nothing_declared {
+        return None;
+    }
+    let name = &only_object_property(solver.tree, fault.ty)?.name;
+    proposed(
+        solver
+            .arena
+            .new_container(Kind::Object, Some(name), fault.node),
+    )
 }
 
 /// The one property that takes an object, if it says what is in it: an object that takes anything
@@ -89,8 +89,12 @@ fn only_object_property<'t>(tree: &Tree, ty: &'t Type) -> Option<&'t Property> {
 /// Members that stand beside the empty object they belong into.
 pub(super) fn lift_members(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
     let tree = solver.tree;
-    let property = only_object_property(tree, fault.ty)?;
     let arena = &mut *solver.arena;
+    let is_declared = |child| fault.ty.declares(&arena.key(child));
+    if arena.children(fault.node).all(is_declared) {
+        return None;
+    }
+    let property = only_object_property(tree, fault.ty)?;
     let target = arena.member(fault.node, &property.name)?;
     let node = arena.node(target);
     if node.kind != Kind::Object || node.len > 0 {

@@ -128,7 +128,7 @@ pub(crate) mod fixtures {
     pub(crate) fn call(tool: &str, arguments: &str) -> Call<'static> {
         Call {
             id: Some("call_1".to_owned()),
-            tool: tool.to_owned(),
+            tool: tool.into(),
             emitted_name: Cow::Owned(tool.to_owned()),
             arguments: Arguments::new(Cow::Owned(arguments.to_owned())),
             unvalidated: false,

@@ -56,6 +56,9 @@ pub(crate) const INSERTED: u8 = 1 << 5;
 /// The container was made by a repair and has no text of its own.
 pub(crate) const SYNTHETIC: u8 = 1 << 6;
 
+/// The log holds the node as it was before.
+pub(crate) const CHANGED: u8 = 1 << 7;
+
 /// Flags that belong to a value's content and move with it.
 const CONTENT_FLAGS: u8 = SIDE | ESCAPED | SYNTHETIC;
 
@@ -191,6 +194,18 @@ impl<'a> Arena<'a> {
             next = self.node(id).next;
             Some(id)
         })
+    }
+
+    /// The first child, to be walked from with [`Self::sibling`] while new nodes are made.
+    #[inline]
+    pub(crate) fn first_child(&self, id: NodeId) -> Option<NodeId> {
+        Some(self.node(id).first).filter(|first| *first != NONE)
+    }
+
+    /// The next child of the same container.
+    #[inline]
+    pub(crate) fn sibling(&self, id: NodeId) -> Option<NodeId> {
+        Some(self.node(id).next).filter(|next| *next != NONE)
     }
 
     /// Bytes `start..end` of a buffer.
@@ -468,7 +483,7 @@ impl<'a> Arena<'a> {
 
     /// Gives a member another key.
     pub(crate) fn rename(&mut self, member: NodeId, key: &str) {
-        self.log.push((member, self.node(member)));
+        self.set(member, self.node(member));
         self.give_key(member, key);
     }
 
@@ -516,7 +531,8 @@ impl<'a> Arena<'a> {
 
     fn set(&mut self, id: NodeId, node: Node) {
         self.log.push((id, self.node(id)));
-        self.write(id, node);
+        let flags = node.flags | CHANGED;
+        self.write(id, Node { flags, ..node });
     }
 
     fn write(&mut self, id: NodeId, node: Node) {

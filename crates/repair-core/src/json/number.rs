@@ -90,7 +90,10 @@ fn decimal(token: &str) -> Decimal {
 
 /// Whether the number has no fractional part: `5`, `5.0`, `1e2`, `0e-3`, but not `1e-2`.
 pub(crate) fn is_integral(token: &str) -> bool {
-    if !token.contains(['.', 'e', 'E']) {
+    let is_written_out = token
+        .bytes()
+        .all(|byte| !matches!(byte, b'.' | b'e' | b'E'));
+    if is_written_out {
         return true;
     }
     decimal(token).exponent >= 0

@@ -292,7 +292,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let rest = self.bytes.len().saturating_sub(self.at);
         let read = nodes.len().saturating_sub(self.known);
         let expected = read.saturating_mul(rest) / self.at.max(8);
-        let more = (expected + expected / 16).clamp(nodes.len() / 2 + 16, nodes.len() * 3 + 24);
+        // The first room is what an allocator hands out fastest, a KiB.
+        let more = (expected + expected / 16).clamp(nodes.len() / 2 + 32, nodes.len() * 3 + 32);
         nodes.reserve_exact(more);
     }
 
@@ -329,7 +330,12 @@ impl<'r, 'a> Reader<'r, 'a> {
                 }
                 Some(b'\\') => {
                     escaped = true;
-                    let Some(length) = string::escape_length(self.text, at) else {
+                    let length = match self.bytes.get(at + 1) {
+                        // Nearly all of them, first.
+                        Some(b'n' | b'"' | b'\\') => Some(2),
+                        _ => string::escape_length(self.text, at),
+                    };
+                    let Some(length) = length else {
                         self.at = at;
                         return self.fail();
                     };

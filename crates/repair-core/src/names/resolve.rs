@@ -156,7 +156,7 @@ impl Index {
         }
         // The first reading of all, by itself: affixes need not be looked for.
         if emitted.len() <= affix::LONGEST
-            && let [tool] = self.whole(emitted, tools).as_slice()
+            && let [tool] = self.folded(&fold::name(emitted.trim()))
         {
             return Some(Resolution::fixed(*tool, &rules::FOLD));
         }

@@ -89,11 +89,21 @@ fn is_slip(emitted: &str, fold: &str, entry: &Entry) -> bool {
         .strip_prefix(&*entry.prefix)
         .zip(entry.fold.strip_prefix(&*entry.prefix));
     operations.is_some_and(|(written, known)| {
-        // What lost or got a letter in front may be the opposite: `nlock` is `unlock`, too.
-        written.chars().next() == known.chars().next() && near::is_slip_of_fold(written, known)
+        !differ_in_front(written, known) && near::is_slip_of_fold(written, known)
     }) && !words::is_dangerous(&entry.name)
         && !is_word_of_its_own(emitted, fold, &entry.name)
         && !words::are_opposites(emitted, &entry.name)
+}
+
+/// Whether two words begin with different letters, or one is the other with a letter in front.
+/// That may be the opposite: `nlock` is `unlock`, too.
+fn differ_in_front(a: &str, b: &str) -> bool {
+    fn split(word: &str) -> (Option<char>, &str) {
+        let mut letters = word.chars();
+        (letters.next(), letters.as_str())
+    }
+    let ((first, rest), (other_first, other_rest)) = (split(a), split(b));
+    first != other_first || rest == b || other_rest == a
 }
 
 /// Whether what stands for the misspelt word is itself a known word: then it was meant.

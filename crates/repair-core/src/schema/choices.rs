@@ -61,7 +61,13 @@ impl Choices {
 
     /// Whether a string is one of them.
     pub(crate) fn has_string(&self, text: &str) -> bool {
-        self.strings.contains_key(text)
+        /// So few are sooner compared than hashed.
+        const FEW: usize = 8;
+        if self.values.len() <= FEW {
+            self.strings().any(|known| known == text)
+        } else {
+            self.strings.contains_key(text)
+        }
     }
 
     /// Those that are strings.

@@ -64,10 +64,45 @@ pub(crate) fn compile(schema: &Value) -> Tree {
             *slot = ty;
         }
     }
-    let mut tree = Tree::new(compiler.types);
+    let mut tree = Tree::new(compiler.types).exact_if(!is_read_loosely(schema));
     tree.flatten_unions(MAX_BRANCHES);
     discriminator::find_all(&mut tree);
     tree
+}
+
+/// Whether a schema holds a keyword that means something else by draft, or that moves what
+/// references mean: the tree's reading of it is a guess.
+fn is_read_loosely(schema: &Value) -> bool {
+    const LOOSE: &[&str] = &[
+        "$id",
+        "$anchor",
+        "$dynamicAnchor",
+        "$dynamicRef",
+        "$recursiveRef",
+        "$vocabulary",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+        "prefixItems",
+        "additionalItems",
+    ];
+    let mut pending = vec![schema];
+    while let Some(value) = pending.pop() {
+        let Value::Object(members) = value else {
+            pending.extend(value.as_array().into_iter().flatten());
+            continue;
+        };
+        let is_loose = members.iter().any(|(keyword, value)| {
+            LOOSE.contains(&keyword.as_str())
+                || (keyword == "items" && value.is_array())
+                || (keyword == "$schema"
+                    && !value.as_str().is_some_and(|uri| uri.contains("2020-12")))
+        });
+        if is_loose {
+            return true;
+        }
+        pending.extend(members.values());
+    }
+    false
 }
 
 pub(super) struct Compiler<'s> {

@@ -276,6 +276,8 @@ impl Type {
 pub(crate) struct Tree {
     pub(super) types: Vec<Type>,
     root: TypeId,
+    /// What a plain type refuses by its kinds, names and words, the schema refuses as well.
+    is_exact: bool,
 }
 
 /// Where a reader stands in the schema; `None` where it says nothing.
@@ -284,7 +286,22 @@ pub(crate) type Place = Option<TypeId>;
 impl Tree {
     /// A tree of these types, the first of which is the root.
     pub(super) fn new(types: Vec<Type>) -> Self {
-        Self { types, root: 0 }
+        Self {
+            types,
+            root: 0,
+            is_exact: false,
+        }
+    }
+
+    /// The same tree, made of a schema without keywords that the compiler reads loosely.
+    pub(super) fn exact_if(mut self, is_exact: bool) -> Self {
+        self.is_exact = is_exact;
+        self
+    }
+
+    /// Whether the schema, too, refuses what a plain type refuses, on a way without unions.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     /// A tree that accepts any object, for tools without a schema.
