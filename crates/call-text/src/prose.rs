@@ -224,13 +224,12 @@ impl Prose {
             (Some(open), _) if open.mark == marks.mark && marks.count >= open.count => {
                 self.fence = None;
             }
-            (Some(_), _) => {}
             (None, _) if marks.is_fence() => {
                 self.fence = Some(marks);
                 self.code = None;
             }
             (None, Some(open)) if open == marks => self.code = None,
-            (None, Some(_)) => {}
+            (Some(_), _) | (None, Some(_)) => {}
             (None, None) => self.code = Some(marks),
         }
         self.dashes = 0;
