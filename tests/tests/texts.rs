@@ -252,6 +252,12 @@ fn a_marked_call_is_sure_only_where_calls_are_expected() {
         let (calls, _) = read(&[text], &tools, ReadOptions::default().with_mode(mode));
         let reading = &serde_json::to_value(&calls[0]).unwrap()["readings"][0];
         assert_eq!(reading["risk"], serde_json::to_value(risk).unwrap());
+        // What is shown is what the model wrote.
+        let before = reading["before"].as_str().unwrap();
+        assert!(
+            before.contains("\"ping\"") && text.contains(before),
+            "{before}"
+        );
     }
 }
 
