@@ -252,6 +252,12 @@ fn a_marked_call_is_sure_only_where_calls_are_expected() {
         let (calls, _) = read(&[text], &tools, ReadOptions::default().with_mode(mode));
         let reading = &serde_json::to_value(&calls[0]).unwrap()["readings"][0];
         assert_eq!(reading["risk"], serde_json::to_value(risk).unwrap());
+        // What is shown is what the model wrote.
+        let before = reading["before"].as_str().unwrap();
+        assert!(
+            before.contains("\"ping\"") && text.contains(before),
+            "{before}"
+        );
     }
 }
 
@@ -302,6 +308,13 @@ fn hostile_texts_come_out_whole() {
         "<|tool_call>call:ping{",
         "<arg_key>",
         "```\n",
+        "~~~\n",
+        "\n> ",
+        "<!--",
+        "<code>",
+        "{\"a\":",
+        "[ ",
+        "{\"a\": [1, \"[",
         "\n{\"name\": \"ping\"} x",
     ];
     for unit in hostile {
@@ -383,6 +396,23 @@ fn fragment() -> impl Strategy<Value = &'static str> {
         "]<]minimax[>[",
         "<ping>",
         "</ping>",
+        "~~~\n",
+        "````",
+        "> ",
+        "<code>",
+        "</code>",
+        "<!--",
+        "-->",
+        "    ",
+        "\t",
+        "\r\n",
+        "\u{3000}",
+        "◁think▷",
+        "◁/think▷",
+        "<reasoning>",
+        "User: ok\n",
+        "<|im_start|>",
+        "{\"a\":",
     ])
 }
 
@@ -430,7 +460,7 @@ proptest! {
         let mode = if expected { Mode::Expected } else { Mode::Leaked };
         let options = ReadOptions::default().with_mode(mode);
         // What the model is made to say there may end a reasoning that never began.
-        let behind = parts.concat().replace("</think>", "");
+        let behind = parts.concat().replace("/think", "");
         let before = format!("{call}\n");
         let text = format!("{before}{turn}\n{behind}");
         let alone = read(&[&before], &tools, options);

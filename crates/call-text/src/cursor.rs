@@ -15,6 +15,30 @@ pub(crate) enum Stop {
 /// A result, or why there is none.
 pub(crate) type Look<T> = Result<T, Stop>;
 
+/// How a text stands to a word that it may begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// It begins with the word.
+    Whole,
+    /// It is the beginning of the word.
+    Part,
+    Other,
+}
+
+/// How `text` stands to `word`. Most words are another from the second byte on, so bytes are
+/// compared one by one.
+pub(crate) fn beginning(text: &str, word: &str) -> Beginning {
+    let mut text = text.bytes();
+    for wanted in word.bytes() {
+        match text.next() {
+            Some(byte) if byte == wanted => {}
+            Some(_) => return Beginning::Other,
+            None => return Beginning::Part,
+        }
+    }
+    Beginning::Whole
+}
+
 /// A place in a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'t> {
@@ -69,13 +93,10 @@ impl<'t> Cursor<'t> {
 
     /// Whether `word` comes next.
     pub(crate) fn sees(&self, word: &str) -> Look<bool> {
-        let rest = self.rest();
-        if rest.starts_with(word) {
-            Ok(true)
-        } else if !self.is_end && word.starts_with(rest) {
-            Err(Stop::More)
-        } else {
-            Ok(false)
+        match beginning(self.rest(), word) {
+            Beginning::Whole => Ok(true),
+            Beginning::Part if !self.is_end => Err(Stop::More),
+            _ => Ok(false),
         }
     }
 

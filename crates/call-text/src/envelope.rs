@@ -1,5 +1,7 @@
 //! Name and arguments in the JSON, or the Python literals, of a printed call.
 
+use std::borrow::Cow;
+
 use crate::cursor::{Cursor, Look, Stop};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
@@ -174,7 +176,7 @@ struct Envelopes<'v, 'f> {
     context: Context<'v>,
 }
 
-impl Envelopes<'_, '_> {
+impl<'v> Envelopes<'v, '_> {
     /// The calls of a value; `None` if it is not made of calls.
     fn all(&self, root: usize) -> Option<Vec<Printed>> {
         let mut calls = Vec::new();
@@ -202,12 +204,12 @@ impl Envelopes<'_, '_> {
         (!calls.is_empty()).then_some(calls)
     }
 
-    fn key(&self, at: usize) -> String {
+    fn key(&self, at: usize) -> Cow<'v, str> {
         literal::decode(self.values.source(at))
     }
 
     /// The members of an object.
-    fn members(&self, at: usize) -> Vec<(String, usize)> {
+    fn members(&self, at: usize) -> Vec<(Cow<'v, str>, usize)> {
         let children: Vec<usize> = self.values.children(at).collect();
         children
             .chunks_exact(2)
@@ -230,10 +232,10 @@ impl Envelopes<'_, '_> {
         };
         let (_, inner) = members
             .iter()
-            .find(|(key, value)| WRAPPER_KEYS.contains(&key.as_str()) && is_container(*value))?;
+            .find(|(key, value)| WRAPPER_KEYS.contains(&&**key) && is_container(*value))?;
         let has_name = members
             .iter()
-            .any(|(key, value)| NAME_KEYS.contains(&key.as_str()) && !is_container(*value));
+            .any(|(key, value)| NAME_KEYS.contains(&&**key) && !is_container(*value));
         (!has_name).then_some(*inner)
     }
 
@@ -282,7 +284,7 @@ impl Envelopes<'_, '_> {
         let id = ID_KEYS
             .iter()
             .find_map(|wanted| members.iter().find(|(key, _)| key == wanted))
-            .map(|(_, at)| self.key(*at))
+            .map(|(_, at)| self.key(*at).into_owned())
             .filter(|id| !id.is_empty() && id.len() < 128);
         Some(vec![Printed {
             name,
@@ -305,7 +307,7 @@ impl Envelopes<'_, '_> {
     /// `{"name": "f", "arguments": {"a": 5}, "b": 6}`.
     fn merged(
         &self,
-        members: &[(String, usize)],
+        members: &[(Cow<'_, str>, usize)],
         arguments: usize,
         name: &str,
         is_envelope_key: &dyn Fn(&str) -> bool,
@@ -321,7 +323,7 @@ impl Envelopes<'_, '_> {
         }
         for (key, at) in members.iter().filter(|(key, _)| !is_envelope_key(key)) {
             let is_new = !inside.iter().any(|(known, _)| known == key);
-            if !is_new || !parameters.contains(&key.as_str()) {
+            if !is_new || !parameters.contains(&&**key) {
                 return None;
             }
             writer.member(key, &literal::to_json(self.values, *at)?);
@@ -332,12 +334,12 @@ impl Envelopes<'_, '_> {
     /// `{"name": "f", "a": 5}`.
     ///
     /// The arguments, and how many there are; `None` if there is a key that is none.
-    fn inline(&self, members: &[(String, usize)], name: &str) -> Option<(String, usize)> {
+    fn inline(&self, members: &[(Cow<'_, str>, usize)], name: &str) -> Option<(String, usize)> {
         let parameters = self.context.parameters(name);
         let mut writer = ObjectWriter::new();
         let mut count = 0;
         for (key, at) in members {
-            let key = key.as_str();
+            let key = &**key;
             if parameters.contains(&key) && clean_name(&self.key(*at)) != name {
                 writer.member(key, &literal::to_json(self.values, *at)?);
                 count += 1;
@@ -352,7 +354,7 @@ impl Envelopes<'_, '_> {
     }
 
     /// `{"f": {…}}`, and several of them in one object.
-    fn named_by_key(&self, members: &[(String, usize)]) -> Option<Vec<Printed>> {
+    fn named_by_key(&self, members: &[(Cow<'_, str>, usize)]) -> Option<Vec<Printed>> {
         if !self.place.name_is_key && !self.context.is_expected() {
             return None;
         }
@@ -367,9 +369,9 @@ impl Envelopes<'_, '_> {
                 // {"f": {"arguments": {…}}}
                 let arguments = match inner.as_slice() {
                     [(key, value)]
-                        if ARGUMENT_KEYS.contains(&key.as_str())
+                        if ARGUMENT_KEYS.contains(&&**key)
                             && self.kind(*value)? == Kind::Object
-                            && !self.context.parameters(&name).contains(&key.as_str()) =>
+                            && !self.context.parameters(&name).contains(&&**key) =>
                     {
                         *value
                     }
@@ -415,7 +417,7 @@ fn literal_text(source: &str) -> String {
     {
         return text;
     }
-    literal::decode(source)
+    literal::decode(source).into_owned()
 }
 
 /// Reads an object that is no JSON: the name by its key, the arguments as everything from their

@@ -77,11 +77,20 @@ impl Format {
             Body::Kimi => marked::read_kimi(cursor, context),
             Body::React => named::read_react(cursor, context),
             Body::Harmony => named::read_harmony(cursor, self.close, context),
-            Body::Any => match envelope::read(&mut cursor.clone(), place, context) {
-                Err(Stop::Not) => python::read_many(cursor, context),
-                Err(Stop::More) => Err(Stop::More),
-                Ok(_) => envelope::read(cursor, place, context),
-            },
+            Body::Any => {
+                let mut ahead = *cursor;
+                match envelope::read(&mut ahead, place, context) {
+                    Ok(calls) => {
+                        *cursor = ahead;
+                        Ok(calls)
+                    }
+                    // An object is no call of Python.
+                    Err(Stop::Not) if !cursor.rest().starts_with('{') => {
+                        python::read_many(cursor, context)
+                    }
+                    Err(stop) => Err(stop),
+                }
+            }
         }
     }
 }

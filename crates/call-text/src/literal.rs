@@ -1,5 +1,7 @@
 //! Strings and literals of Python, written as JSON.
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 
 use crate::cursor::Cursor;
@@ -109,13 +111,13 @@ pub(crate) fn push_json_string(out: &mut String, source: &str) {
 }
 
 /// The content of a printed string, Python's escapes undone.
-pub(crate) fn decode(source: &str) -> String {
+pub(crate) fn decode(source: &str) -> Cow<'_, str> {
     let quoted = source.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let prefix = source
         .get(..source.len() - quoted.len())
         .unwrap_or_default();
     if !quoted.starts_with(['"', '\'']) {
-        return source.to_owned();
+        return Cow::Borrowed(source);
     }
     let width = if quoted.len() >= 6 && (quoted.starts_with("\"\"\"") || quoted.starts_with("'''"))
     {
@@ -127,7 +129,7 @@ pub(crate) fn decode(source: &str) -> String {
         .get(width..quoted.len().saturating_sub(width))
         .unwrap_or_default();
     if prefix.contains(['r', 'R']) || !inside.contains('\\') {
-        return inside.to_owned();
+        return Cow::Borrowed(inside);
     }
     let mut out = String::with_capacity(inside.len());
     let mut rest = inside;
@@ -161,7 +163,7 @@ pub(crate) fn decode(source: &str) -> String {
         }
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 fn hex(text: &str, digits: usize) -> Option<char> {

@@ -19,7 +19,11 @@ const CODE_INDENT: usize = 4;
 /// An element at the start of `text` whose content is only shown: the length of its tag's
 /// beginning, and what ends the element. `Err`: more text is needed.
 pub(crate) fn showing_at(text: &str) -> Result<Option<(usize, &'static str)>, ()> {
+    let second = text.as_bytes().get(1).map(u8::to_ascii_lowercase);
     for (open, close) in SHOWING {
+        if second.is_some() && open.as_bytes().get(1).copied() != second {
+            continue;
+        }
         let head = text.as_bytes().get(..open.len());
         let Some(head) = head else {
             let is_beginning = open
@@ -220,13 +224,12 @@ impl Prose {
             (Some(open), _) if open.mark == marks.mark && marks.count >= open.count => {
                 self.fence = None;
             }
-            (Some(_), _) => {}
             (None, _) if marks.is_fence() => {
                 self.fence = Some(marks);
                 self.code = None;
             }
             (None, Some(open)) if open == marks => self.code = None,
-            (None, Some(_)) => {}
+            (Some(_), _) | (None, Some(_)) => {}
             (None, None) => self.code = Some(marks),
         }
         self.dashes = 0;

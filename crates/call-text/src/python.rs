@@ -127,7 +127,7 @@ fn holds_arguments(values: &Values<'_>, at: usize, name: &str, context: Context<
     let mut keys = values.children(at).step_by(2).peekable();
     keys.peek().is_none()
         || parameters.is_empty()
-        || keys.any(|key| parameters.contains(&literal::decode(values.source(key)).as_str()))
+        || keys.any(|key| parameters.contains(&&*literal::decode(values.source(key))))
 }
 
 fn write_arguments(

@@ -17,7 +17,7 @@ use crate::prose::Prose;
 use crate::section::Found;
 use crate::told::Told;
 use crate::tools::KnownWords;
-use crate::trigger::{self, LineStarts};
+use crate::trigger::{self, LineStarts, Search};
 use crate::turns::Turn;
 use look::Step;
 
@@ -93,8 +93,9 @@ pub struct CallReader {
     told: Told,
     known_words: KnownWords,
     line_starts: LineStarts,
-    /// How far `held` is known to have nothing in the middle of a line that could begin a call.
-    calm_until: usize,
+    search: Search,
+    /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
+    is_calm: bool,
     /// Where brackets in `held` open what nothing can close.
     unfinished: BTreeSet<usize>,
 }
@@ -109,7 +110,8 @@ impl CallReader {
         Self {
             line_starts: LineStarts::new(names),
             known_words: KnownWords::default(),
-            calm_until: 0,
+            search: Search::default(),
+            is_calm: false,
             unfinished: BTreeSet::new(),
             tools,
             options,
@@ -154,7 +156,7 @@ impl CallReader {
     /// ```
     pub fn feed(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
         let expected = self.options.mode == Mode::Expected;
-        if !self.is_calm() || !trigger::is_calm(text, expected) {
+        if !self.is_calm || !trigger::is_calm(text, expected) {
             self.advance(text, false, out);
         } else if expected {
             self.held.push_str(text);
@@ -172,8 +174,7 @@ impl CallReader {
         }
     }
 
-    /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
-    fn is_calm(&self) -> bool {
+    fn sees_calm(&self) -> bool {
         let is_told = self.options.mode == Mode::Leaked
             || self.told.is_settled()
             || self.prose.in_fence()
@@ -207,6 +208,7 @@ impl CallReader {
             held.drain(..released);
         }
         self.held = held;
+        self.is_calm = self.sees_calm();
     }
 
     /// Walks over the held text, to which `new` was added; how much of it came out.
@@ -247,7 +249,7 @@ impl CallReader {
             .push_text(held.get(released..end).unwrap_or_default(), out);
         let released = end.max(released);
         self.at -= released.min(self.at);
-        self.calm_until = 0;
+        self.search.restart();
         if !self.unfinished.is_empty() {
             let left = self.unfinished.split_off(&released);
             self.unfinished = left.into_iter().map(|place| place - released).collect();
@@ -315,7 +317,7 @@ impl CallReader {
                 self.turn(turn, held, released, out);
             }
             Step::Calls(format, found, back) => {
-                self.calls(format, &found, back, held, released, out);
+                self.calls(format, found, back, held, released, out);
             }
         }
     }
@@ -396,7 +398,7 @@ impl CallReader {
     fn calls(
         &mut self,
         format: &'static Format,
-        found: &Found,
+        found: Found,
         back: usize,
         held: &str,
         released: &mut usize,
@@ -430,16 +432,17 @@ impl CallReader {
             may_be_reasoning: !self.options.reasoning
                 && (!self.prose.has_reasoned || self.prose.is_reasoning),
         };
-        for (at, call) in found.calls.iter().enumerate() {
-            let written = source;
-            let source = if at == 0 { source } else { "" };
-            let call = self.raw_call(call, format, written);
-            self.pending.push_call(call, source, condition, out);
-        }
         self.told.any = true;
         if self.options.mode == Mode::Expected && !self.told.is_full() {
             self.told.calls.extend(found.calls.iter().map(Told::key));
             self.told.word.clear();
+        }
+        // The text of a list is that of its first call.
+        let mut taken = source;
+        for call in found.calls {
+            let call = self.raw_call(call, format, source);
+            self.pending.push_call(call, taken, condition, out);
+            taken = "";
         }
         self.prose.see_calls();
         self.section = Some(format);
@@ -474,11 +477,7 @@ impl CallReader {
             })
     }
 
-    fn raw_call(&self, call: &Printed, format: &'static Format, written: &str) -> RawCall<'static> {
-        let raw = match &call.arguments {
-            Some(arguments) => RawCall::new(call.name.clone(), arguments.clone()),
-            None => RawCall::without_arguments(call.name.clone()),
-        };
+    fn raw_call(&self, call: Printed, format: &'static Format, written: &str) -> RawCall<'static> {
         let is_sure = format.is_marked() && self.options.mode == Mode::Expected;
         let risk = if is_sure {
             Risk::Lossless
@@ -491,9 +490,13 @@ impl CallReader {
             Ending::Own => self.options.finish,
             Ending::Cut => Finish::Cut,
         };
+        let raw = match call.arguments {
+            Some(arguments) => RawCall::new(call.name, arguments),
+            None => RawCall::without_arguments(call.name),
+        };
         let raw = raw.with_finish(finish).with_reading(fix);
-        match &call.id {
-            Some(id) => raw.with_id(id.clone()),
+        match call.id {
+            Some(id) => raw.with_id(id),
             None => raw,
         }
     }

@@ -4,7 +4,7 @@
 //! `<function name="f"><param name="k">`, with or without a prefix in the tags. One reader for all
 //! of them: what differs is spelling.
 
-use crate::cursor::{Cursor, Look, Stop, floor};
+use crate::cursor::{Beginning, Cursor, Look, Stop, beginning, floor};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
 use crate::tools::Context;
@@ -41,6 +41,29 @@ pub(crate) struct Tag<'t> {
     pub(crate) length: usize,
 }
 
+/// Whether a tag around a call may begin at the start of a text: by its first letters, unless it
+/// has a prefix.
+pub(crate) fn may_open_call(text: &str) -> bool {
+    let Some(inside) = text.strip_prefix('<') else {
+        return false;
+    };
+    let first = inside.bytes().next();
+    if first.is_none_or(|byte| !byte.is_ascii() || byte == b'|') {
+        return true;
+    }
+    if CALL_WORDS
+        .iter()
+        .any(|word| beginning(inside, word) != Beginning::Other)
+    {
+        return true;
+    }
+    let prefix = inside
+        .bytes()
+        .take(MAX_TAG)
+        .take_while(u8::is_ascii_alphanumeric);
+    matches!(inside.as_bytes().get(prefix.count()), None | Some(b':'))
+}
+
 /// The tag at the cursor, without stepping over it. [`Stop::Not`]: no tag of these syntaxes.
 pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     let rest = cursor.rest();
@@ -61,7 +84,7 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     ]
     .into_iter()
     .flat_map(|(role, words)| words.iter().map(move |word| (role, *word)))
-    .filter(|(_, word)| bare.starts_with(word))
+    .filter(|(_, word)| beginning(bare, word) == Beginning::Whole)
     .max_by_key(|(_, word)| word.len());
     let Some((role, word)) = found else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
@@ -141,7 +164,8 @@ fn name_in(attributes: &str) -> &str {
 }
 
 fn attribute<'t>(attributes: &'t str, key: &str) -> Option<&'t str> {
-    let (_, after) = attributes.split_once(key)?;
+    let at = memchr::memmem::find(attributes.as_bytes(), key.as_bytes())?;
+    let after = attributes.get(at + key.len()..)?;
     let value = after.trim_start().strip_prefix('=')?.trim_start();
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
     Some(match quote {

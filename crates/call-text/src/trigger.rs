@@ -1,5 +1,6 @@
 //! Where a call may begin: single bytes, starts of lines, markers, names.
 
+use crate::cursor::{Beginning, beginning};
 use crate::format::FORMATS;
 use crate::tools::MAX_NAME;
 use crate::turns::TURNS;
@@ -8,76 +9,102 @@ use crate::turns::TURNS;
 const TOKEN_BYTE: u8 = 0x97;
 const TOKEN: &[u8] = "◁".as_bytes();
 
-/// Whether something may begin with a byte in the middle of a line. Among others, these have
-/// bits in common: `[`, `]`, `{` (and `\\`, `^`, `_`, `|`, `}`, `~`, DEL, which begin nothing).
-fn may_be_trigger(byte: u8, opening: u8) -> bool {
-    let is_bracket = (byte & 0b1101_1111).cast_signed() > b'Z'.cast_signed();
-    is_bracket | (byte == b'<') | (byte == b'`') | (byte == TOKEN_BYTE) | (byte == opening)
-}
-
-/// The byte before a name's arguments, where calls are expected.
-fn opening(expected: bool) -> u8 {
-    if expected { b'(' } else { b'<' }
-}
-
 /// Whether nothing can begin or end in a piece of a line.
 pub(crate) fn is_calm(piece: &str, expected: bool) -> bool {
-    let opening = opening(expected);
-    !piece
-        .bytes()
-        .any(|byte| may_be_trigger(byte, opening) || byte == b'\n')
+    piece.bytes().all(|byte| match byte {
+        b'<' | b'[' | b']' | b'{' | b'`' | b'\n' | TOKEN_BYTE => false,
+        b'(' => !expected,
+        _ => true,
+    })
 }
 
-/// The first place, from `from` on, where something may begin in the middle of a line. What may
-/// follow behind the end of the text counts too.
-pub(crate) fn find(bytes: &[u8], from: usize, expected: bool) -> Option<usize> {
-    const BLOCK: usize = 64;
-    let opening = opening(expected);
-    let mut at = from;
-    for block in bytes.get(from..)?.chunks(BLOCK) {
-        // Without a branch for each byte: the compiler makes vector instructions of it.
-        let mut hits = 0_u8;
-        for byte in block {
-            hits |= u8::from(may_be_trigger(*byte, opening));
-        }
-        if hits != 0
-            && let Some(found) =
-                (at..at + block.len()).find_map(|at| trigger_at(bytes, at, expected))
-        {
-            return Some(found);
-        }
-        at += block.len();
+/// The search for places where something may begin in the middle of a line: two passes, each as
+/// fast as the machine compares bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    /// Where each pass stands: before it there is nothing behind the last place asked for.
+    at: [Option<usize>; 2],
+}
+
+impl Search {
+    /// Forgets a text.
+    pub(crate) fn restart(&mut self) {
+        self.at = [None; 2];
     }
-    None
+
+    /// The first place from `from` on, which never goes back. What may follow behind the end of
+    /// the text counts too.
+    pub(crate) fn find(&mut self, bytes: &[u8], from: usize, expected: bool) -> Option<usize> {
+        let mut from = from;
+        loop {
+            let rest = bytes.get(from..)?;
+            let [first, second] = &mut self.at;
+            let first = pass(first, from, bytes, || {
+                memchr::memchr3(b'<', b'`', b'[', rest)
+            });
+            let second = pass(second, from, bytes, || {
+                if expected {
+                    memchr::memchr3(b'{', b'(', TOKEN_BYTE, rest)
+                } else {
+                    // No marker begins with a brace.
+                    memchr::memchr(TOKEN_BYTE, rest)
+                }
+            });
+            let at = first.min(second);
+            if at == bytes.len() {
+                // More may follow the first half of `]<`.
+                return rest.ends_with(b"]").then(|| bytes.len() - 1);
+            }
+            if let Some(found) = trigger_at(bytes, at, expected) {
+                return Some(found.max(from));
+            }
+            from = at + 1;
+        }
+    }
+}
+
+/// Where a pass finds its next byte, or the end of the text.
+fn pass(
+    known: &mut Option<usize>,
+    from: usize,
+    bytes: &[u8],
+    search: impl FnOnce() -> Option<usize>,
+) -> usize {
+    match *known {
+        Some(at) if at >= from => at,
+        _ => {
+            let at = search().map_or(bytes.len(), |at| from + at);
+            *known = Some(at);
+            at
+        }
+    }
 }
 
 /// Where the trigger begins to which a byte belongs.
 fn trigger_at(bytes: &[u8], at: usize, expected: bool) -> Option<usize> {
     let byte = *bytes.get(at)?;
-    if !may_be_trigger(byte, opening(expected)) {
-        return None;
-    }
-    let next = bytes.get(at + 1);
+    let before = at.checked_sub(1);
     let is_trigger = match byte {
-        b'`' => true,
-        b'<' => next.is_none_or(|next| {
-            next.is_ascii_alphanumeric()
-                || !next.is_ascii()
-                || matches!(next, b'/' | b'|' | b'!' | b'_')
-        }),
-        b']' => next.is_none_or(|next| *next == b'<'),
-        b'[' | b'{' => expected || next.is_none_or(|next| starts_with(byte, *next)),
-        b'(' => {
-            expected
-                && at
-                    .checked_sub(1)
-                    .is_some_and(|before| may_end_name(bytes.get(before)))
+        b'<' => {
+            if before.is_some_and(|before| bytes.get(before) == Some(&b']')) {
+                return before;
+            }
+            bytes.get(at + 1).is_none_or(|next| {
+                next.is_ascii_alphanumeric()
+                    || !next.is_ascii()
+                    || matches!(next, b'/' | b'|' | b'!' | b'_')
+            })
         }
+        b'[' => expected || may_start(bytes.get(at..)?),
+        b'(' => may_end_name(bytes.get(before?)),
         TOKEN_BYTE => {
-            let start = at.checked_sub(1)?;
-            return bytes.get(start..)?.starts_with(TOKEN).then_some(start);
+            return before.filter(|at| {
+                bytes
+                    .get(*at..)
+                    .is_some_and(|bytes| bytes.starts_with(TOKEN))
+            });
         }
-        _ => false,
+        _ => true,
     };
     is_trigger.then_some(at)
 }
@@ -120,10 +147,19 @@ impl LineStarts {
         }
     }
 
+    /// Whether one of the names may stand at the start of a text, by its first bytes.
+    pub(crate) fn may_start_name(&self, text: &[u8]) -> bool {
+        let [first, second, ..] = text else {
+            return true;
+        };
+        let (word, bit) = Self::place(*first, *second);
+        self.0.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+
     /// Whether a line that begins with these bytes, blanks aside, may matter. `any_word`: all words
     /// do.
     pub(crate) fn matter(&self, line: &[u8], any_word: bool) -> bool {
-        let [first, rest @ ..] = line else {
+        let Some(first) = line.first() else {
             return false;
         };
         match first {
@@ -131,12 +167,7 @@ impl LineStarts {
             b'{' | b'[' | b'>' | b'~' => true,
             b'#' => any_word,
             b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                any_word
-                    || rest.first().is_none_or(|second| {
-                        let (word, bit) = Self::place(*first, *second);
-                        self.0.get(word).is_some_and(|bits| bits & bit != 0)
-                            || starts_with(*first, *second)
-                    })
+                any_word || self.may_start_name(line) || may_start(line)
             }
             // Perhaps white space.
             first => !first.is_ascii(),
@@ -144,49 +175,66 @@ impl LineStarts {
     }
 }
 
-/// For each byte, the bytes that follow it at the start of a marker or of a token of [`TURNS`], as
-/// bits.
-static STARTS: [[u64; 4]; 256] = starts();
+/// The first three bytes of the markers and of the tokens of [`TURNS`], as bits of a hash.
+static STARTS: [u64; 64] = starts();
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the upper bits of a 32-bit product"
+)]
+const fn place(first: u8, second: u8, third: u8) -> (usize, u64) {
+    let bytes = u32::from_le_bytes([first, second, third, 0]);
+    let hash = bytes.wrapping_mul(0x9E37_79B1) >> 20;
+    ((hash / 64) as usize, 1 << (hash % 64))
+}
 
 #[allow(
     clippy::indexing_slicing,
     reason = "evaluated by the compiler, which finds an index out of bounds"
 )]
-const fn starts() -> [[u64; 4]; 256] {
-    let mut table = [[0; 4]; 256];
+const fn starts() -> [u64; 64] {
+    let mut table = [0; 64];
     let mut format = 0;
     while format < FORMATS.len() {
         let mut marker = 0;
         while marker < FORMATS[format].open.len() {
-            let word = FORMATS[format].open[marker].as_bytes();
-            table[word[0] as usize][(word[1] / 64) as usize] |= 1 << (word[1] % 64);
+            add(&mut table, FORMATS[format].open[marker].as_bytes());
             marker += 1;
         }
         format += 1;
     }
     let mut turn = 0;
     while turn < TURNS.len() {
-        let word = TURNS[turn].0.as_bytes();
-        table[word[0] as usize][(word[1] / 64) as usize] |= 1 << (word[1] % 64);
+        add(&mut table, TURNS[turn].0.as_bytes());
         turn += 1;
     }
     table
 }
 
-/// Whether a marker, or a token of [`TURNS`], may stand at the start of `text`, by its first two
-/// bytes.
-pub(crate) fn may_start(text: &str) -> bool {
-    match text.as_bytes() {
-        [first, second, ..] => starts_with(*first, *second),
-        _ => true,
+/// Adds a word, and its beginnings for texts that end there.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which finds an index out of bounds"
+)]
+const fn add(table: &mut [u64; 64], word: &[u8]) {
+    let beginnings = [
+        place(word[0], 0, 0),
+        place(word[0], word[1], 0),
+        place(word[0], word[1], word[2]),
+    ];
+    let mut length = 0;
+    while length < beginnings.len() {
+        let (at, bit) = beginnings[length];
+        table[at] |= bit;
+        length += 1;
     }
 }
 
-fn starts_with(first: u8, second: u8) -> bool {
-    STARTS
-        .get(usize::from(first))
-        .and_then(|seconds| seconds.get(usize::from(second / 64)))
-        .is_some_and(|bits| bits & (1 << (second % 64)) != 0)
+/// Whether a marker, or a token of [`TURNS`], may stand at the start of a text, by its first bytes.
+pub(crate) fn may_start(text: &[u8]) -> bool {
+    let byte = |at| text.get(at).copied().unwrap_or_default();
+    let (at, bit) = place(byte(0), byte(1), byte(2));
+    STARTS.get(at).is_some_and(|bits| bits & bit != 0)
 }
 
 /// Whether `text` is the beginning of a marker and could still become one.
@@ -194,22 +242,25 @@ pub(crate) fn may_become_marker(text: &str) -> bool {
     FORMATS
         .iter()
         .flat_map(|format| format.open)
-        .any(|marker| marker.len() > text.len() && marker.starts_with(text))
+        .any(|marker| beginning(text, marker) == Beginning::Part)
 }
 
 fn is_name_char(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':' | '/' | '\\')
+    c.is_ascii_alphanumeric()
+        || matches!(c, '_' | '.' | '-' | ':' | '/' | '\\')
+        || !c.is_ascii() && c.is_alphanumeric()
 }
 
 /// The name at the end of a text.
 pub(crate) fn name_before(text: &str) -> &str {
-    let start = text
-        .char_indices()
-        .rev()
-        .take(MAX_NAME)
-        .take_while(|(_, c)| is_name_char(*c))
-        .last()
-        .map_or(text.len(), |(at, _)| at);
+    let mut rest = text.chars();
+    let mut start = text.len();
+    for _ in 0..MAX_NAME {
+        if !rest.next_back().is_some_and(is_name_char) {
+            break;
+        }
+        start = rest.as_str().len();
+    }
     text.get(start..).unwrap_or_default()
 }
 

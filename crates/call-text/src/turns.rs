@@ -1,5 +1,7 @@
 //! Tokens and lines that say who speaks: reasoning, messages, made-up turns of others.
 
+use crate::cursor::{Beginning, beginning};
+
 /// What a token that is no call says about the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -75,7 +77,7 @@ pub(crate) static TURNS: &[(&str, Turn)] = &[
 pub(crate) fn turn_at(text: &str) -> Option<(usize, Turn)> {
     TURNS
         .iter()
-        .filter(|(token, _)| text.starts_with(token))
+        .filter(|(token, _)| beginning(text, token) == Beginning::Whole)
         .map(|(token, turn)| (token.len(), *turn))
         .max_by_key(|(length, _)| *length)
 }
@@ -84,7 +86,7 @@ pub(crate) fn turn_at(text: &str) -> Option<(usize, Turn)> {
 pub(crate) fn may_become_turn(text: &str) -> bool {
     TURNS
         .iter()
-        .any(|(token, _)| token.len() > text.len() && token.starts_with(text))
+        .any(|(token, _)| beginning(text, token) == Beginning::Part)
 }
 
 /// Longest special token, in bytes.
@@ -93,12 +95,15 @@ const MAX_SPECIAL: usize = 48;
 /// A special token at the start of `text`, such as `<|im_end|>`: its length. `Err`: more text is
 /// needed.
 pub(crate) fn special_at(text: &str) -> Result<Option<usize>, ()> {
+    let second = text.as_bytes().get(1);
+    if second.is_some_and(|byte| byte.is_ascii() && !matches!(byte, b'|' | b'/' | b's' | b'e')) {
+        return Ok(None);
+    }
     for fixed in ["</s>", "<s>", "<eos>", "<end_of_turn>", "<start_of_turn>"] {
-        if text.starts_with(fixed) {
-            return Ok(Some(fixed.len()));
-        }
-        if fixed.starts_with(text) {
-            return Err(());
+        match beginning(text, fixed) {
+            Beginning::Whole => return Ok(Some(fixed.len())),
+            Beginning::Part => return Err(()),
+            Beginning::Other => {}
         }
     }
     for (open, close) in [("<|", "|>"), ("<｜", "｜>")] {
@@ -156,11 +161,13 @@ static CONTINUATIONS: &[&str] = &[
 
 /// Whether a line begins as a made-up continuation does. `Err`: more text is needed.
 pub(crate) fn is_continuation(line: &str) -> Result<bool, ()> {
-    if CONTINUATIONS.iter().any(|start| line.starts_with(start)) {
-        return Ok(true);
+    let mut grows = false;
+    for start in CONTINUATIONS {
+        match beginning(line, start) {
+            Beginning::Whole => return Ok(true),
+            Beginning::Part => grows = true,
+            Beginning::Other => {}
+        }
     }
-    if CONTINUATIONS.iter().any(|start| start.starts_with(line)) {
-        return Err(());
-    }
-    Ok(false)
+    if grows { Err(()) } else { Ok(false) }
 }

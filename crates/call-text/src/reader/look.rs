@@ -3,14 +3,14 @@
 use repair_core::ToolSpec;
 
 use super::CallReader;
-use crate::cursor::{Cursor, Look, Stop};
+use crate::cursor::{Beginning, Cursor, Look, Stop, beginning};
 use crate::format::{self, FORMATS, Format};
 use crate::options::Mode;
 use crate::prose::{self, Marks};
 use crate::section::{self, Found, Next};
 use crate::tools::{Context, MAX_NAME};
 use crate::turns::{self, Turn};
-use crate::{envelope, trigger, values};
+use crate::{envelope, tags, trigger, values};
 
 /// How many possible calls may turn out at the end of the text to be none.
 const MAX_REFUSED: usize = 64;
@@ -99,7 +99,7 @@ impl CallReader {
                 _ => {}
             }
         }
-        let may_start = trigger::may_start(rest);
+        let may_start = trigger::may_start(rest.as_bytes());
         if may_start && let Some(step) = self.at_marker(rest, is_end)? {
             return Ok(step);
         }
@@ -134,10 +134,10 @@ impl CallReader {
         let expected = self.options.mode == Mode::Expected;
         let first = held.get(self.at..).and_then(|rest| rest.chars().next());
         let from = self.at + first.map_or(1, char::len_utf8);
-        if self.calm_until < from {
-            self.calm_until = trigger::find(bytes, from, expected).unwrap_or(bytes.len());
-        }
-        let calm = bytes.get(self.at..self.calm_until).unwrap_or_default();
+        let end = self.search.find(bytes, from, expected);
+        let calm = bytes
+            .get(self.at..end.unwrap_or(bytes.len()))
+            .unwrap_or_default();
         for end in memchr::memchr_iter(b'\n', calm) {
             let line = bytes.get(self.at + end + 1..).unwrap_or_default();
             let blanks = line
@@ -191,7 +191,10 @@ impl CallReader {
 
     fn at_marker(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
         for format in FORMATS {
-            let opens = format.open.iter().any(|marker| rest.starts_with(marker));
+            let opens = format
+                .open
+                .iter()
+                .any(|marker| beginning(rest, marker) == Beginning::Whole);
             if opens
                 && self.reads(format)
                 && let Some(step) = self.begin(format, rest, is_end)?
@@ -204,14 +207,12 @@ impl CallReader {
 
     /// Calls in tags without a marker before them.
     fn at_tag(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
-        if !rest.starts_with(['<', ']']) {
-            return Ok(None);
-        }
-        for format in [
-            &format::BARE_TAGS,
-            &format::BARE_ELEMENTS,
-            &format::TOOL_TAG,
-        ] {
+        let begins = [
+            (&format::BARE_TAGS, tags::may_open_call(rest)),
+            (&format::BARE_ELEMENTS, rest.starts_with(']')),
+            (&format::TOOL_TAG, self.may_be_tool_tag(rest)),
+        ];
+        for (format, _) in begins.into_iter().filter(|(_, may_begin)| *may_begin) {
             if self.reads(format)
                 && let Some(step) = self.begin(format, rest, is_end)?
             {
@@ -219,6 +220,12 @@ impl CallReader {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a tag with the name of a tool may begin at the start of a text.
+    fn may_be_tool_tag(&self, rest: &str) -> bool {
+        let name = rest.strip_prefix('<');
+        name.is_some_and(|name| self.line_starts.may_start_name(name.as_bytes()))
     }
 
     /// Whether calls of a format with markers are read here: not in code, in reasoning, as a

@@ -44,7 +44,7 @@ fn reply(members: &Members<'_>) -> Result<Reply, String> {
         .ok_or("`input` is missing: the text to repair")?;
     let schema: Option<Value> = members.typed("schema")?;
     let mut repaired =
-        repair_json(&input.text, schema.as_ref()).map_err(|error| error.to_string())?;
+        repair_json(&input.content, schema.as_ref()).map_err(|error| error.to_string())?;
     if input.was_damaged {
         let fix = Fix::new(&HALF_PAIR, "", "", "\u{FFFD}");
         repaired.fixes.insert(0, fix);

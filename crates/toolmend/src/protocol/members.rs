@@ -14,7 +14,7 @@ const HALF: &str = "\u{FFFD}";
 /// A string. Half a surrogate pair in it became U+FFFD.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Text<'l> {
-    pub(super) text: Cow<'l, str>,
+    pub(super) content: Cow<'l, str>,
     /// There was half a pair.
     pub(super) was_damaged: bool,
     /// The second half of a pair at the very beginning, and the first half at the very end: the
@@ -24,7 +24,7 @@ pub(super) struct Text<'l> {
 
 impl Text<'_> {
     pub(super) fn into_string(self) -> String {
-        self.text.into_owned()
+        self.content.into_owned()
     }
 }
 
@@ -42,7 +42,7 @@ impl<'de: 'l, 'l> Deserialize<'de> for Text<'l> {
                 Ok(std::str::from_utf8(bytes).map_or_else(
                     |_| without_half_pairs(bytes),
                     |text| Text {
-                        text: Cow::Borrowed(text),
+                        content: Cow::Borrowed(text),
                         ..Text::default()
                     },
                 ))
@@ -79,7 +79,7 @@ fn without_half_pairs(bytes: &[u8]) -> Text<'static> {
         kind.contains(&code).then_some(code)
     };
     Text {
-        text: text.into(),
+        content: text.into(),
         was_damaged,
         halves: (
             half(bytes.first_chunk(), 0xDC00..=0xDFFF),
@@ -101,8 +101,8 @@ impl Pairs {
     /// What stayed alone at the end of the piece before, and this piece with the pair that it
     /// completes. A first half at its end is left for the next one.
     pub(super) fn join<'l>(&mut self, piece: Text<'l>) -> (&'static str, Cow<'l, str>) {
-        if piece.text.is_empty() {
-            return ("", piece.text);
+        if piece.content.is_empty() {
+            return ("", piece.content);
         }
         let (second, first) = piece.halves;
         let pair = self.first.zip(second).and_then(|(first, second)| {
@@ -116,9 +116,9 @@ impl Pairs {
         self.first = first;
         if pair.is_none() && first.is_none() {
             self.was_damaged |= piece.was_damaged;
-            return (alone, piece.text);
+            return (alone, piece.content);
         }
-        let mut text = &*piece.text;
+        let mut text = &*piece.content;
         if pair.is_some() {
             text = text.strip_prefix(HALF).unwrap_or(text);
         }
@@ -158,7 +158,7 @@ impl<'l> Members<'l> {
 
             fn visit_map<A: MapAccess<'l>>(self, mut map: A) -> Result<(), A::Error> {
                 while let Some(key) = map.next_key::<Text<'l>>()? {
-                    self.0.push((key.text, map.next_value()?));
+                    self.0.push((key.content, map.next_value()?));
                 }
                 Ok(())
             }
@@ -217,7 +217,7 @@ impl<'l> Members<'l> {
 /// The value of `key` as one of a few words.
 pub(super) fn word<T: Copy>(key: &str, value: &RawValue, words: &[(&str, T)]) -> Result<T, String> {
     let said: Option<Text<'_>> = serde_json::from_str(value.get()).ok();
-    let said = said.unwrap_or_default().text;
+    let said = said.unwrap_or_default().content;
     match words.iter().find(|(word, _)| *word == said) {
         Some((_, meant)) => Ok(*meant),
         None => Err(format!(

@@ -201,7 +201,7 @@ impl Deltas {
         };
         if let Some(name) = name {
             self.was_damaged |= name.was_damaged;
-            call = call.with_name(name.text);
+            call = call.with_name(name.content);
         }
         if let Some(arguments) = inner.get("arguments").or_else(|| outer.get("arguments")) {
             call = match text_of(arguments) {

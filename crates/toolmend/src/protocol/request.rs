@@ -63,7 +63,9 @@ impl<'l> Request<'l> {
             tools: members.get("tools"),
             mode,
             raw,
-            finish: finish.map_or(Finish::Unknown, |reason| Finish::from_reason(&reason.text)),
+            finish: finish.map_or(Finish::Unknown, |reason| {
+                Finish::from_reason(&reason.content)
+            }),
             forbids_calls: forbids_calls(members),
             text_calls: members.word("text_calls", TEXT_CALLS)?.unwrap_or_default(),
             permitted: permitted.map(|names| names.into_iter().map(Text::into_string).collect()),
@@ -74,7 +76,7 @@ impl<'l> Request<'l> {
 
 /// `"none"`, or `{"type": "none"}`; any other choice allows calls.
 fn forbids_calls(members: &Members<'_>) -> bool {
-    let is_none = |text: Option<Text<'_>>| text.is_some_and(|text| text.text == "none");
+    let is_none = |text: Option<Text<'_>>| text.is_some_and(|text| text.content == "none");
     let Some(choice) = members.get("tool_choice") else {
         return false;
     };
