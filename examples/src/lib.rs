@@ -1,4 +1,5 @@
-//! What the example programs share: a notebook and its tools.
+//! What the example programs share: a notebook and its tools, and an approver at the terminal.
 
+pub mod approver;
 pub mod notebook;
 pub mod quickstart;

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use self_debug::{
-    CallContext, CallReport, Debugger, Event, EventKind, Finish, Message, RawCall, ToolBox,
-};
+use self_debug::{CallContext, CallReport, Debugger, Event, Finish, Message, RawCall, ToolBox};
 use toolmend::{Fix, Policy, Verdict};
 
 use crate::notebook::Notebook;
@@ -137,7 +135,7 @@ impl fmt::Display for Played {
             writeln!(f, "  fix      {}", line(fix))?;
         }
         for event in &self.events {
-            writeln!(f, "  event    {}", told(event))?;
+            writeln!(f, "  event    {event}")?;
         }
         match &self.report.executed {
             Some(call) => writeln!(f, "  ran      {} {}", call.tool(), call.arguments().text())?,
@@ -159,40 +157,4 @@ fn line(fix: &Fix) -> String {
         format!("{}: ", fix.path)
     };
     format!("{place}{} ({}, {:?})", fix.sentence, fix.rule, fix.risk)
-}
-
-fn told(event: &Event) -> String {
-    let name = event.kind.name();
-    match &event.kind {
-        EventKind::Failed { .. } => {
-            let message = event.message.as_deref().unwrap_or_default();
-            let first = message.lines().next().unwrap_or_default();
-            format!("{name} (attempt {}): {first}", event.attempt)
-        }
-        EventKind::Proposed {
-            candidates,
-            gave_up,
-            usage,
-            ..
-        } => {
-            let list: Vec<String> = candidates
-                .iter()
-                .map(|candidate| format!("{} at {:.2}", candidate.text(), candidate.confidence))
-                .collect();
-            let list = match gave_up {
-                Some(reason) if list.is_empty() => reason.to_string(),
-                _ => list.join("; "),
-            };
-            match &usage.model {
-                Some(model) => format!("{name} by {model}: {list}"),
-                None => format!("{name}: {list}"),
-            }
-        }
-        EventKind::CandidateRejected { arguments, why, .. } => {
-            format!("{name}: {arguments}: {why:?}")
-        }
-        EventKind::Retrying { arguments, .. } => format!("{name} with {arguments}"),
-        EventKind::GaveUp { reason, .. } => format!("{name}: {reason}"),
-        _ => name.to_owned(),
-    }
 }

@@ -75,9 +75,9 @@ def main():
     lines = "".join(json.dumps(request) + "\n" for request in requests)
     answers = subprocess.run([toolmend, "repair"], input=lines, capture_output=True, text=True, check=True).stdout
     received = usable = correct = 0
-    for question, line in zip(questions, answers.splitlines(), strict=True):
+    for question, request, line in zip(questions, requests, answers.splitlines(), strict=True):
         answer = json.loads(line)
-        received += answer["outcome"] == "unchanged"
+        received += request["mode"] == "native" and answer["outcome"] == "unchanged"
         if answer["outcome"] in ("unchanged", "repaired"):
             usable += 1
             correct += right(answer["calls"], question["accepted"])

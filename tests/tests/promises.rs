@@ -83,6 +83,31 @@ fn promise_1_valid_in_identical_out() {
     });
 }
 
+/// `nullable` only ever allows more: what validates without a look at it stays as it is.
+#[test]
+fn promise_1_holds_for_the_schema_as_written() {
+    let string = json!({"type": "string", "nullable": true});
+    for schema in [
+        json!({"oneOf": [string, {"type": "null"}]}),
+        json!({"not": {"type": "integer", "nullable": true}}),
+        json!({"oneOf": [string, {"type": "integer", "nullable": true}, {"const": null}]}),
+        json!({"if": string, "then": false}),
+    ] {
+        let schema = json!({"type": "object", "properties": {"a": schema}, "required": ["a"]});
+        let text = r#"{"a": null}"#;
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert!(jsonschema::is_valid(&schema, &value), "{schema}");
+        let (tools, problems) = ToolSet::new([ToolSpec::new("tool", schema.clone())]);
+        assert!(problems.is_empty(), "{problems:?}");
+        let raw = RawCall::new("tool", text);
+        let verdict = tools.repair(&raw, &Policy::default());
+        assert!(
+            matches!(verdict, Verdict::Valid(_)),
+            "{schema}: {verdict:?}"
+        );
+    }
+}
+
 /// The schema with `nullable` in words that every validator knows.
 fn plain(schema: &Value) -> Value {
     match schema {

@@ -417,4 +417,81 @@ proptest! {
             prop_assert_eq!(&content, &text);
         }
     }
+
+    #[test]
+    fn no_call_behind_a_made_up_turn_is_read(
+        parts in prop::collection::vec(fragment(), 0..12),
+        call in call(),
+        turn in made_up_turn(),
+        sizes in prop::collection::vec(1_usize..9, 1..40),
+        expected in any::<bool>(),
+    ) {
+        let tools = case_tools();
+        let mode = if expected { Mode::Expected } else { Mode::Leaked };
+        let options = ReadOptions::default().with_mode(mode);
+        // What the model is made to say there may end a reasoning that never began.
+        let behind = parts.concat().replace("</think>", "");
+        let before = format!("{call}\n");
+        let text = format!("{before}{turn}\n{behind}");
+        let alone = read(&[&before], &tools, options);
+        prop_assert_eq!(alone.0.len(), 1);
+        let whole = read(&[&text], &tools, options);
+        prop_assert_eq!(&whole.0, &alone.0, "{}", text);
+        prop_assert_eq!(&read(&cut(&text, sizes.into_iter().cycle()), &tools, options), &whole);
+        prop_assert_eq!(&read(&pieces(&text, 1), &tools, options), &whole);
+    }
+
+    #[test]
+    fn no_leaked_call_that_is_only_shown_is_read(
+        call in call(),
+        (open, close) in shown(),
+        parts in prop::collection::vec(prop::sample::select(vec!["words ", "\n", "x < y ", "[1]", "{"]), 0..6),
+        sizes in prop::collection::vec(1_usize..9, 1..40),
+    ) {
+        let tools = case_tools();
+        let text = format!("So:\n\n{open}{call}{close}\nThat is all. {}", parts.concat());
+        let whole = read(&[&text], &tools, ReadOptions::default());
+        prop_assert_eq!(&whole, &(Vec::new(), text.clone()));
+        prop_assert_eq!(&read(&cut(&text, sizes.into_iter().cycle()), &tools, ReadOptions::default()), &whole);
+    }
+}
+
+fn call() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "<tool_call>{\"name\": \"ping\", \"arguments\": {}}</tool_call>",
+        "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"a\"}}",
+        "<function=ping>\n</function>",
+        "get_weather(city=\"a\")",
+        "[TOOL_CALLS]ping[ARGS]{}",
+        "<|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+    ])
+}
+
+fn made_up_turn() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "User: ok",
+        "Observation: 3",
+        "### Instruction",
+        "<tool_response>\n3\n</tool_response>",
+        "<|im_start|>user\nok<|im_end|>",
+        "<|start_header_id|>user<|end_header_id|>",
+        "[INST] ok [/INST]",
+    ])
+}
+
+fn shown() -> impl Strategy<Value = (&'static str, &'static str)> {
+    prop::sample::select(vec![
+        ("~~~\n", "\n~~~"),
+        ("```json\n", "\n```"),
+        ("`````\n```\n", "\n```\n`````"),
+        ("``", "``"),
+        ("> ", ""),
+        ("    ", ""),
+        ("\t", ""),
+        ("<code>", "</code>"),
+        ("<PRE class=\"a\">\n", "\n</PRE>"),
+        ("<!-- -", "-->"),
+        ("<reasoning>", "</reasoning>"),
+        ("◁think▷", "◁/think▷"),
+    ])
 }

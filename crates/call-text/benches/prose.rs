@@ -1,15 +1,17 @@
-//! How long text without calls takes, as a ratio to one search for a byte that is not in it.
+//! How long reading takes, beside what a host does with the same text anyway: one search for a byte
+//! that is not in it, appending it to a string, repairing the same calls natively.
 //!
 //! `cargo bench -p call-text`
 #![allow(clippy::print_stdout, reason = "its output is the table")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
-#![allow(clippy::panic, reason = "a bench without its subject must stop")]
 
+use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use call_text::{CallReader, Mode, Part, ReadOptions};
-use repair_core::{ToolSet, ToolSpec};
+use repair_core::{Policy, RawCall, ToolSet, ToolSpec};
+use serde_json::json;
 
 const PROSE: &str = "The planets with rings are the four outer ones, and the rings of \
     Saturn are the ones that a small telescope shows.\nThe others were found much later, \
@@ -18,63 +20,210 @@ const LIST: &str = "- a point, with `code` in it and [a link](https://example.or
     1. a number\n   continued here, with 5 < 7 and a <b>word</b>\n# A title\nplain words again\n";
 const CODE: &str = "fn first<T>(items: &[T]) -> Option<&T> {\n    items.iter().map(|item| item)\
     .next()\n}\nlet map: HashMap<String, Vec<u8>> = HashMap::new();\nif a < b && c[0] > d { run(a, b); }\n";
+/// Beginnings of what never comes.
+const HOSTILE: &[&str] = &[
+    "<",
+    "[",
+    "`",
+    "(",
+    "\n",
+    "<tool_call",
+    "<tool_call>",
+    "[TOOL_CALLS]",
+    "<function=search_number_1>",
+    "search_number_1(",
+    "{\"a\":",
+    "\n{\"a\": [",
+    "{\"name\": \"search_number_1\", ",
+    "~~~\n",
+    "\n> ",
+];
+const CALL: &str = r#"{"query": "rings of the outer planets", "limit": 20, "deep": true, "tags": ["a", "b"], "page": {"first": 1, "last": 9}}"#;
 
-fn median(rounds: usize, mut work: impl FnMut()) -> Duration {
-    let mut times: Vec<Duration> = (0..rounds)
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed()
-        })
-        .collect();
-    times.sort_unstable();
-    times.get(rounds / 2).copied().unwrap_or_default()
+/// The clock's reading for the work, and for the baseline, in turns: medians.
+fn medians(
+    rounds: usize,
+    mut work: impl FnMut(),
+    mut baseline: impl FnMut(),
+) -> (Duration, Duration) {
+    let mut times = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let start = Instant::now();
+        work();
+        times.0.push(start.elapsed());
+        let start = Instant::now();
+        baseline();
+        times.1.push(start.elapsed());
+    }
+    let median = |mut times: Vec<Duration>| {
+        times.sort_unstable();
+        times.get(rounds / 2).copied().unwrap_or_default()
+    };
+    (median(times.0), median(times.1))
 }
 
-/// Reads the text in pieces of this many characters; the bytes that came out.
-fn read(text: &str, size: usize, mode: Mode, tools: &ToolSet) -> usize {
-    let mut reader = CallReader::new(tools.clone(), ReadOptions::default().with_mode(mode));
-    let mut bytes = 0;
-    let mut take = |part: Part<'_>| match part {
-        Part::Text(text) => bytes += text.len(),
-        Part::Call(call) => panic!("{call:?}"),
-    };
+/// The text in pieces of this many bytes.
+fn pieces(text: &str, size: usize) -> Vec<&str> {
+    let mut pieces = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(size.min(rest.len()));
-        reader.feed(piece, &mut take);
+        pieces.push(piece);
         rest = after;
     }
-    reader.end(&mut take);
-    bytes
+    pieces
 }
 
-fn main() {
-    let (tools, _) = ToolSet::new(
-        (0..20).map(|number| ToolSpec::without_schema(format!("search_number_{number}"))),
-    );
+/// Reads the pieces; how many bytes of text came out, and the calls.
+fn read(pieces: &[&str], mode: Mode, tools: &ToolSet) -> (usize, Vec<RawCall<'static>>) {
+    let mut reader = CallReader::new(tools.clone(), ReadOptions::default().with_mode(mode));
+    let (mut bytes, mut calls) = (0, Vec::new());
+    let mut take = |part: Part<'_>| match part {
+        Part::Text(text) => bytes += text.len(),
+        Part::Call(call) => calls.push(call),
+    };
+    for piece in pieces {
+        reader.feed(piece, &mut take);
+    }
+    reader.end(&mut take);
+    (bytes, calls)
+}
+
+fn row(name: &str, (ours, baseline): (Duration, Duration), limit: &str) {
     println!(
-        "{:<44} {:>11} {:>11} {:>8}",
-        "a million bytes", "ours", "one search", "ratio"
+        "{name:<44} {:>11} {:>11} {:>8.1} {limit:>6}",
+        format!("{ours:.1?}"),
+        format!("{baseline:.1?}"),
+        ours.as_secs_f64() / baseline.as_secs_f64()
     );
-    for (name, sample) in [("prose", PROSE), ("a list", LIST), ("code", CODE)] {
-        let text = sample.repeat(1_000_000 / sample.len());
-        let search = median(21, || {
-            black_box(black_box(&text).find('\0'));
-        });
-        for mode in [Mode::Leaked, Mode::Expected] {
-            for (pieces, size) in [("whole", text.len()), ("pieces of 3", 3)] {
-                let ours = median(7, || {
-                    assert_eq!(read(&text, size, mode, &tools), text.len());
-                });
-                println!(
-                    "{:<44} {:>11} {:>11} {:>8.1}",
-                    format!("{name}, {mode:?}, {pieces}"),
-                    format!("{ours:.1?}"),
-                    format!("{search:.1?}"),
-                    ours.as_secs_f64() / search.as_secs_f64()
+}
+
+fn head(what: &str, baseline: &str) {
+    println!(
+        "\n{what:<44} {:>11} {baseline:>11} {:>8} {:>6}",
+        "ours", "ratio", "limit"
+    );
+}
+
+fn prose(tools: &ToolSet) {
+    for (what, baseline, size) in [
+        ("a million bytes, whole", "one search", usize::MAX),
+        ("a million bytes, in pieces of 3", "appending", 3),
+    ] {
+        head(what, baseline);
+        for (name, sample) in [("prose", PROSE), ("a list", LIST), ("code", CODE)] {
+            let text = sample.repeat(1_000_000 / sample.len());
+            let pieces = pieces(&text, size);
+            for mode in [Mode::Leaked, Mode::Expected] {
+                let times = medians(
+                    9,
+                    || assert_eq!(read(&pieces, mode, tools), (text.len(), Vec::new())),
+                    || {
+                        if size == usize::MAX {
+                            black_box(memchr::memchr(0, black_box(text.as_bytes())));
+                        } else {
+                            let mut whole = String::new();
+                            for piece in black_box(&pieces) {
+                                whole.push_str(piece);
+                            }
+                            black_box(whole);
+                        }
+                    },
                 );
+                row(&format!("{name}, {mode:?}"), times, "3");
             }
         }
     }
+}
+
+fn calls(tools: &ToolSet) {
+    head("a reply with two hundred calls", "native");
+    let tags = CALL_IN_TAGS;
+    for (name, before, after) in [
+        (
+            "JSON in tags",
+            "<tool_call>\n{\"name\": \"NAME\", \"arguments\": ",
+            "}\n</tool_call>\n",
+        ),
+        ("name and JSON", "[TOOL_CALLS]NAME[ARGS]", ""),
+        ("tags", "", ""),
+    ] {
+        let mut text = String::from("I look it up.\n");
+        let native: Vec<RawCall<'_>> = (0..200)
+            .map(|number| {
+                let name = format!("search_number_{}", number % 20);
+                if before.is_empty() {
+                    text.push_str(&tags.replace("NAME", &name));
+                } else {
+                    let _ = write!(text, "{}{CALL}{after}", before.replace("NAME", &name));
+                }
+                RawCall::new(name, CALL)
+            })
+            .collect();
+        let policy = Policy::default();
+        let repair = |calls: &[RawCall<'_>]| {
+            for call in calls {
+                assert!(black_box(tools.repair(call, &policy)).call().is_some());
+            }
+        };
+        for mode in [Mode::Leaked, Mode::Expected] {
+            for (cut, size) in [("whole", usize::MAX), ("pieces of 3", 3)] {
+                let pieces = pieces(&text, size);
+                let times = medians(
+                    21,
+                    || {
+                        let (_, calls) = read(&pieces, mode, tools);
+                        assert_eq!(calls.len(), native.len());
+                        repair(&calls);
+                    },
+                    || repair(&native),
+                );
+                row(&format!("{name}, {mode:?}, {cut}"), times, "2");
+            }
+        }
+    }
+}
+
+const CALL_IN_TAGS: &str = "<tool_call>\n<function=NAME>\n<parameter=query>\nrings of the outer planets\n</parameter>\n\
+    <parameter=limit>\n20\n</parameter>\n<parameter=deep>\ntrue\n</parameter>\n<parameter=tags>\n[\"a\", \"b\"]\n\
+    </parameter>\n<parameter=page>\n{\"first\": 1, \"last\": 9}\n</parameter>\n</function>\n</tool_call>\n";
+
+/// The time of a million bytes beside that of a quarter of them: 4 is linear.
+fn hostile(tools: &ToolSet) {
+    head("a million bytes of", "a quarter");
+    for unit in HOSTILE {
+        for mode in [Mode::Leaked, Mode::Expected] {
+            for (cut, size) in [("whole", usize::MAX), ("pieces of 997", 997)] {
+                let text = unit.repeat(1_000_000 / unit.len());
+                let quarter = unit.repeat(250_000 / unit.len());
+                let (text, quarter) = (pieces(&text, size), pieces(&quarter, size));
+                let times = medians(
+                    1,
+                    || drop(black_box(read(&text, mode, tools))),
+                    || drop(black_box(read(&quarter, mode, tools))),
+                );
+                row(&format!("{unit:?}, {mode:?}, {cut}"), times, "4");
+            }
+        }
+    }
+}
+
+fn main() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "limit": {"type": "integer"},
+            "deep": {"type": "boolean"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "page": {"type": "object", "properties": {"first": {"type": "integer"}, "last": {"type": "integer"}}},
+        },
+        "required": ["query"],
+    });
+    let specs =
+        (0..20).map(|number| ToolSpec::new(format!("search_number_{number}"), schema.clone()));
+    let (tools, _) = ToolSet::new(specs);
+    prose(&tools);
+    calls(&tools);
+    hostile(&tools);
 }

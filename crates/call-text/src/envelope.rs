@@ -113,9 +113,20 @@ pub(crate) fn read(
 }
 
 /// Whether a text that is no JSON can be a call all the same: its first key is one of a call.
-fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
-    while matches!(cursor.peek()?, '[' | '{' | '(' | '"' | '\'') || cursor.peek()?.is_whitespace() {
-        cursor.at += cursor.peek()?.len_utf8();
+pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
+    // No call begins with so many brackets; looking behind them each time would be slow.
+    const MAX_BRACKETS: usize = 8;
+    let mut brackets = 0;
+    loop {
+        cursor.skip_space();
+        if !matches!(cursor.peek()?, '[' | '{' | '(' | '"' | '\'') {
+            break;
+        }
+        cursor.at += 1;
+        brackets += 1;
+        if brackets > MAX_BRACKETS {
+            return Ok(false);
+        }
     }
     for keys in [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS] {
         if cursor.sees_any(keys)?.is_some() {

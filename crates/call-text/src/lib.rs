@@ -11,7 +11,8 @@
 //! | where | what |
 //! |---|---|
 //! | `reader` | the walk over the text, and what of it comes out when |
-//! | `prose`, `trigger` | where a place stands: prose, code, reasoning; where a call may begin |
+//! | `prose`, `turns` | where a place stands: prose, code, a quotation; who speaks |
+//! | `trigger` | where a call may begin |
 //! | `told`, `attempts` | what earlier calls say about later ones; when to look again |
 //! | `pending` | calls that depend on what follows them |
 //! | `format` | the table of formats: adding one is adding an entry |
@@ -44,6 +45,7 @@ mod tags;
 mod told;
 mod tools;
 mod trigger;
+mod turns;
 mod typing;
 mod values;
 

@@ -155,6 +155,12 @@ fn value(
     let rest = cursor.rest();
     let start = cursor.at;
     let mut fallback = None;
+    let text = cursor.text;
+    // The value before the end of the whole call: its own closing tag is missing.
+    let unclosed = |end: usize| {
+        let raw = text.get(start..end).unwrap_or_default();
+        raw.trim_end().to_owned()
+    };
     for (at, _) in rest.match_indices('<') {
         let mut here = *cursor;
         here.at += at;
@@ -185,12 +191,7 @@ fn value(
                 return Err(Stop::More);
             }
             if ahead.rest().is_empty() || ahead.sees_any(open)?.is_some() {
-                let raw = cursor
-                    .text
-                    .get(start..end)
-                    .unwrap_or_default()
-                    .trim_end()
-                    .to_owned();
+                let raw = unclosed(end);
                 cursor.at = end;
                 return Ok(Some(raw));
             }
@@ -200,14 +201,10 @@ fn value(
     if !cursor.is_end {
         return Err(Stop::More);
     }
-    Ok(fallback.map(|end| {
-        let raw = cursor
-            .text
-            .get(start..end)
-            .unwrap_or_default()
-            .trim_end()
-            .to_owned();
-        cursor.at = end;
-        raw
-    }))
+    let Some(end) = fallback else {
+        return Ok(None);
+    };
+    let raw = unclosed(end);
+    cursor.at = end;
+    Ok(Some(raw))
 }

@@ -106,6 +106,13 @@ impl Pending {
         }
     }
 
+    /// Nothing that follows is the model's: calls that must end the text do.
+    pub(crate) fn accept_ending(&mut self, out: &mut dyn FnMut(Part<'_>)) {
+        self.settle(|condition| condition.must_end = false);
+        self.awaits_end = false;
+        self.release(out);
+    }
+
     /// Text that is not blank follows: calls that must end the text are none.
     pub(crate) fn refuse_ending(&mut self, out: &mut dyn FnMut(Part<'_>)) {
         self.refuse(|condition| condition.must_end);

@@ -1,129 +1,71 @@
-//! Where a place stands in the text: prose, code, reasoning.
+//! Where a place stands in the text: prose, code, a quotation, reasoning.
 
-/// What a token that is no call says about the text behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// Reasoning begins.
-    Reasoning,
-    /// Reasoning has ended.
-    Answer,
-    /// A message to the user begins: nothing in it is a call.
-    Message,
-    /// A message has ended.
-    Over,
-}
+use crate::turns::Turn;
 
-/// Tokens around reasoning and messages.
-pub(crate) static TURNS: &[(&str, Turn)] = &[
-    ("<think>", Turn::Reasoning),
-    ("<thinking>", Turn::Reasoning),
-    ("<mm:think>", Turn::Reasoning),
-    ("<seed:think>", Turn::Reasoning),
-    ("<|START_THINKING|>", Turn::Reasoning),
-    ("[THINK]", Turn::Reasoning),
-    ("<|inner_prefix|>", Turn::Reasoning),
-    ("<|channel>thought", Turn::Reasoning),
-    ("<|channel|>analysis<|message|>", Turn::Reasoning),
-    ("<|open|>think<|sep|>", Turn::Reasoning),
-    ("to=self<|message|>", Turn::Reasoning),
-    ("<|start|>assistant to=self<|message|>", Turn::Reasoning),
-    ("</think>", Turn::Answer),
-    ("</thinking>", Turn::Answer),
-    ("</mm:think>", Turn::Answer),
-    ("</seed:think>", Turn::Answer),
-    ("<|END_THINKING|>", Turn::Answer),
-    ("[/THINK]", Turn::Answer),
-    ("<|inner_suffix|>", Turn::Answer),
-    ("<channel|>", Turn::Answer),
-    ("<|close|>think<|sep|>", Turn::Answer),
-    ("[BEGIN FINAL RESPONSE]", Turn::Answer),
-    ("<|channel|>final<|message|>", Turn::Message),
-    ("to=user<|message|>", Turn::Message),
-    ("<|start|>assistant to=user<|message|>", Turn::Message),
-    ("<|end|>", Turn::Over),
-    ("<|eom|>", Turn::Over),
-    ("<|eot|>", Turn::Over),
-    ("<|start|>", Turn::Over),
+/// Elements whose content is shown, not meant, with what ends them.
+static SHOWING: &[(&str, &str)] = &[
+    ("<!--", COMMENT_END),
+    ("<code", "</code>"),
+    ("<pre", "</pre>"),
+    ("<samp", "</samp>"),
+    ("<kbd", "</kbd>"),
+    ("<xmp", "</xmp>"),
+    ("<blockquote", "</blockquote>"),
 ];
+const COMMENT_END: &str = "-->";
+/// Blanks before a line from which on it stands as code.
+const CODE_INDENT: usize = 4;
 
-/// The longest token at the start of `text`, with what it says.
-pub(crate) fn turn_at(text: &str) -> Option<(usize, Turn)> {
-    TURNS
-        .iter()
-        .filter(|(token, _)| text.starts_with(token))
-        .map(|(token, turn)| (token.len(), *turn))
-        .max_by_key(|(length, _)| *length)
-}
-
-/// Whether more text could make another token of `text`.
-pub(crate) fn may_become_turn(text: &str) -> bool {
-    TURNS
-        .iter()
-        .any(|(token, _)| token.len() > text.len() && token.starts_with(text))
-}
-
-/// Longest special token, in bytes.
-const MAX_SPECIAL: usize = 48;
-
-/// A special token at the start of `text`, such as `<|im_end|>`: its length. `Err`: more text is
-/// needed.
-pub(crate) fn special_at(text: &str) -> Result<Option<usize>, ()> {
-    for fixed in ["</s>", "<s>", "<eos>", "<end_of_turn>", "<start_of_turn>"] {
-        if text.starts_with(fixed) {
-            return Ok(Some(fixed.len()));
-        }
-        if fixed.starts_with(text) {
-            return Err(());
-        }
-    }
-    for (open, close) in [("<|", "|>"), ("<｜", "｜>")] {
-        if open.starts_with(text) {
-            return Err(());
-        }
-        let Some(inside) = text.strip_prefix(open) else {
+/// An element at the start of `text` whose content is only shown: the length of its tag's
+/// beginning, and what ends the element. `Err`: more text is needed.
+pub(crate) fn showing_at(text: &str) -> Result<Option<(usize, &'static str)>, ()> {
+    for (open, close) in SHOWING {
+        let head = text.as_bytes().get(..open.len());
+        let Some(head) = head else {
+            let is_beginning = open
+                .get(..text.len())
+                .is_some_and(|open| open.eq_ignore_ascii_case(text));
+            if is_beginning {
+                return Err(());
+            }
             continue;
         };
-        let word = inside
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '▁' | '-')))
-            .unwrap_or(inside.len());
-        let after = inside.get(word..).unwrap_or_default();
-        if word > 0 && word <= MAX_SPECIAL && after.starts_with(close) {
-            return Ok(Some(open.len() + word + close.len()));
+        if !head.eq_ignore_ascii_case(open.as_bytes()) {
+            continue;
         }
-        if word <= MAX_SPECIAL && close.starts_with(after) {
-            return Err(());
+        match text.as_bytes().get(open.len()) {
+            _ if *close == COMMENT_END => return Ok(Some((open.len(), close))),
+            None => return Err(()),
+            Some(b'>' | b' ' | b'\n' | b'\t') => return Ok(Some((open.len(), close))),
+            Some(_) => {}
         }
     }
     Ok(None)
 }
 
-/// Beginnings of lines with which a model goes on for the user, the tool or another task.
-static CONTINUATIONS: &[&str] = &[
-    "### Instruction",
-    "### Response",
-    "### Input",
-    "### Human",
-    "### User",
-    "assistant<|end_header_id|>",
-    "user<|end_header_id|>",
-    "Observation:",
-    "User:",
-    "Human:",
-    "[INST]",
-    "<tool_response>",
-    "<|im_start|>user",
-];
+/// Marks of a fence, or back-ticks of inline code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marks {
+    pub(crate) mark: char,
+    pub(crate) count: usize,
+}
 
-/// Whether a line begins as a made-up continuation does. `Err`: more text is needed.
-pub(crate) fn is_continuation(line: &str) -> Result<bool, ()> {
-    let mut grows = false;
-    for start in CONTINUATIONS {
-        if line.starts_with(start) {
-            return Ok(true);
+impl Marks {
+    /// How many marks make a fence of a line.
+    pub(crate) const FENCE: usize = 3;
+
+    /// The marks at the start of a text.
+    pub(crate) fn at(text: &str, mark: char) -> Self {
+        let after = text.trim_start_matches(mark);
+        Self {
+            mark,
+            count: text.len() - after.len(),
         }
-        grows |= start.starts_with(line);
     }
-    if grows { Err(()) } else { Ok(false) }
+
+    pub(crate) fn is_fence(self) -> bool {
+        self.count >= Self::FENCE
+    }
 }
 
 /// What is known about a place.
@@ -133,8 +75,18 @@ pub(crate) fn is_continuation(line: &str) -> Result<bool, ()> {
     reason = "independent facts about one place"
 )]
 pub(crate) struct Prose {
-    pub(crate) in_fence: bool,
-    pub(crate) in_code: bool,
+    /// The marks of the open fence.
+    fence: Option<Marks>,
+    /// The back-ticks of the open inline code.
+    code: Option<Marks>,
+    /// What ends the open element that only shows its content.
+    showing: Option<&'static str>,
+    /// Dashes right before, in a comment.
+    dashes: usize,
+    /// The line is a quotation.
+    in_block_quote: bool,
+    /// Blanks at the start of the line.
+    indent: usize,
     pub(crate) is_reasoning: bool,
     /// Inside a message to the user.
     pub(crate) is_message: bool,
@@ -144,7 +96,7 @@ pub(crate) struct Prose {
     pub(crate) at_line_start: bool,
     /// Nothing but white space, special tokens and reasoning stands before.
     pub(crate) at_start: bool,
-    pub(crate) before: char,
+    before: char,
     /// Nothing but white space stands between here and a special token.
     pub(crate) after_special: bool,
 }
@@ -152,8 +104,12 @@ pub(crate) struct Prose {
 impl Default for Prose {
     fn default() -> Self {
         Self {
-            in_fence: false,
-            in_code: false,
+            fence: None,
+            code: None,
+            showing: None,
+            dashes: 0,
+            in_block_quote: false,
+            indent: 0,
             is_reasoning: false,
             is_message: false,
             has_reasoned: false,
@@ -166,36 +122,145 @@ impl Default for Prose {
 }
 
 impl Prose {
-    /// Goes on over a run of text without tokens and fences.
+    pub(crate) fn in_fence(&self) -> bool {
+        self.fence.is_some()
+    }
+
+    /// Whether what stands here is only shown: in code, in a quotation, in a comment.
+    pub(crate) fn is_shown(&self) -> bool {
+        let is_quoted = matches!(self.before, '"' | '\'' | '`' | '“' | '‘' | '«');
+        self.in_code() || self.showing.is_some() || self.in_block_quote || is_quoted
+    }
+
+    /// Whether code surrounds the place.
+    pub(crate) fn in_code(&self) -> bool {
+        self.fence.is_some() || self.code.is_some()
+    }
+
+    /// Whether the line stands like code below a text.
+    pub(crate) fn is_indented(&self) -> bool {
+        self.indent >= CODE_INDENT && !self.at_start
+    }
+
+    /// What ends the open element that only shows its content.
+    pub(crate) fn showing(&self) -> Option<&'static str> {
+        self.showing
+    }
+
+    /// Whether a piece of a line in which nothing begins or ends changes nothing but the
+    /// character before the place.
+    pub(crate) fn is_calm(&self) -> bool {
+        !self.at_line_start
+            && !self.after_special
+            && (!self.at_start || self.is_reasoning)
+            && self.showing != Some(COMMENT_END)
+    }
+
+    /// Goes on over such a piece.
+    pub(crate) fn see_calm(&mut self, text: &str) {
+        if let Some(last) = text.chars().next_back() {
+            self.before = last;
+        }
+    }
+
+    /// Goes on over a run of text without tokens and marks.
     pub(crate) fn see(&mut self, text: &str) {
         let Some(last) = text.chars().next_back() else {
             return;
         };
-        let is_blank = text.trim_start().is_empty();
-        if last == '`' && text == "`" {
-            self.in_code = !self.in_code;
-        } else if let Some(line) = text.bytes().rposition(|byte| byte == b'\n') {
-            let line = text.get(line + 1..).unwrap_or_default();
-            self.at_line_start = line.trim_start().is_empty();
-            // Inline code does not go over a line's end.
-            self.in_code = false;
-        } else if !is_blank {
-            self.at_line_start = false;
+        self.before = last;
+        let mut line = text;
+        if let Some(end) = memchr::memrchr(b'\n', text.as_bytes()) {
+            line = text.get(end + 1..).unwrap_or_default();
+            self.start_line();
         }
-        if !is_blank {
+        if self.at_line_start {
+            let blank = line.len() - line.trim_start().len();
+            let blanks = line.get(..blank).unwrap_or_default();
+            self.indent += blanks
+                .bytes()
+                .map(|byte| if byte == b'\t' { CODE_INDENT } else { 1 })
+                .sum::<usize>();
+            self.at_line_start = blank == line.len();
+        }
+        if (self.at_start || self.after_special) && !text.trim_start().is_empty() {
             self.at_start &= self.is_reasoning;
             self.after_special = false;
         }
-        self.before = last;
+        if self.showing == Some(COMMENT_END) {
+            self.see_comment(text);
+        }
     }
 
-    /// Goes on over the three back-ticks of a fence.
-    pub(crate) fn see_fence(&mut self) {
-        self.in_fence = !self.in_fence;
-        self.in_code = false;
+    fn start_line(&mut self) {
+        self.at_line_start = true;
+        self.indent = 0;
+        self.in_block_quote = false;
+        // Inline code does not go over a line's end.
+        self.code = None;
+    }
+
+    fn see_comment(&mut self, text: &str) {
+        for byte in text.bytes() {
+            match byte {
+                b'-' => self.dashes += 1,
+                b'>' if self.dashes >= 2 => {
+                    self.showing = None;
+                    self.dashes = 0;
+                    return;
+                }
+                _ => self.dashes = 0,
+            }
+        }
+    }
+
+    /// Goes on over back-ticks, or the tildes of a fence.
+    pub(crate) fn see_marks(&mut self, marks: Marks) {
+        match (self.fence, self.code) {
+            (Some(open), _) if open.mark == marks.mark && marks.count >= open.count => {
+                self.fence = None;
+            }
+            (Some(_), _) => {}
+            (None, _) if marks.is_fence() => {
+                self.fence = Some(marks);
+                self.code = None;
+            }
+            (None, Some(open)) if open == marks => self.code = None,
+            (None, Some(_)) => {}
+            (None, None) => self.code = Some(marks),
+        }
+        self.dashes = 0;
         self.at_line_start = false;
-        self.at_start = false;
-        self.before = '`';
+        self.at_start &= self.is_reasoning;
+        self.after_special = false;
+        self.before = marks.mark;
+    }
+
+    /// Goes on over the mark of a quotation at the start of a line.
+    pub(crate) fn see_block_quote(&mut self) {
+        self.see(">");
+        self.in_block_quote = true;
+    }
+
+    /// Goes on over the beginning of an element that only shows its content.
+    pub(crate) fn see_showing(&mut self, tag: &str, close: &'static str) {
+        self.see(tag);
+        if self.showing.is_none() && !self.in_code() {
+            self.showing = Some(close);
+            self.dashes = 0;
+        }
+    }
+
+    /// Goes on over the end of such an element.
+    pub(crate) fn see_shown(&mut self, tag: &str) {
+        self.see(tag);
+        self.showing = None;
+    }
+
+    /// Goes on over a special token.
+    pub(crate) fn see_special(&mut self) {
+        self.after_special = true;
+        self.dashes = 0;
     }
 
     /// Goes on over a token; whether it ends reasoning that no token began.
@@ -203,6 +268,7 @@ impl Prose {
         let was_reasoning = self.is_reasoning;
         self.before = '\n';
         self.at_line_start = true;
+        self.indent = 0;
         match turn {
             Turn::Reasoning => {
                 self.is_reasoning = true;
@@ -223,8 +289,9 @@ impl Prose {
             Turn::Over => {
                 if was_reasoning || self.is_message {
                     self.at_start |= was_reasoning;
-                    self.in_fence = false;
-                    self.in_code = false;
+                    self.fence = None;
+                    self.code = None;
+                    self.showing = None;
                 }
                 self.is_message = false;
                 self.is_reasoning = false;

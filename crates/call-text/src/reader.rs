@@ -1,19 +1,25 @@
 //! The walk over a text: prose goes through, possible calls are held back until they are calls or
 //! cannot be any more.
 
+mod look;
+
+use std::collections::BTreeSet;
+
 use repair_core::{Finish, Fix, RawCall, Risk, ToolSet, ToolSpec};
 
 use crate::attempts::Attempts;
-use crate::cursor::{Look, Stop, floor};
-use crate::format::{self, FORMATS, Format};
+use crate::cursor::floor;
+use crate::format::Format;
 use crate::options::{Mode, ReadOptions};
 use crate::pending::{Condition, Pending};
 use crate::printed::{Ending, Printed};
-use crate::prose::{self, Prose, Turn};
-use crate::section::{self, Found, Next};
+use crate::prose::Prose;
+use crate::section::Found;
 use crate::told::Told;
-use crate::tools::{Context, MAX_NAME};
-use crate::trigger;
+use crate::tools::KnownWords;
+use crate::trigger::{self, LineStarts};
+use crate::turns::Turn;
+use look::Step;
 
 /// A part of what a model wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,29 +91,26 @@ pub struct CallReader {
     /// Possible calls that the end of the text refused.
     refused: usize,
     told: Told,
+    known_words: KnownWords,
+    line_starts: LineStarts,
+    /// How far `held` is known to have nothing in the middle of a line that could begin a call.
+    calm_until: usize,
+    /// Where brackets in `held` open what nothing can close.
+    unfinished: BTreeSet<usize>,
 }
 
-/// How many possible calls may turn out at the end of the text to be none.
-const MAX_REFUSED: usize = 64;
 /// How much of the text before a call without markers is held, beside the name, in bytes.
 const LOOK_BACK: usize = 8;
-
-/// What the walk does next.
-enum Step {
-    Wait,
-    /// So many bytes are text.
-    Text(usize),
-    /// So many bytes are a special token: text, but no prose.
-    Special(usize),
-    Turn(usize, Turn),
-    Fence(usize),
-    Calls(&'static Format, Found, usize),
-}
 
 impl CallReader {
     /// A reader for one reply.
     pub fn new(tools: ToolSet, options: ReadOptions) -> Self {
+        let names = tools.specs().map(ToolSpec::name);
         Self {
+            line_starts: LineStarts::new(names),
+            known_words: KnownWords::default(),
+            calm_until: 0,
+            unfinished: BTreeSet::new(),
             tools,
             options,
             held: String::new(),
@@ -150,7 +153,36 @@ impl CallReader {
     /// assert_eq!(text, "a plain ");
     /// ```
     pub fn feed(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
-        self.advance(text, false, out);
+        let expected = self.options.mode == Mode::Expected;
+        if !self.is_calm() || !trigger::is_calm(text, expected) {
+            self.advance(text, false, out);
+        } else if expected {
+            self.held.push_str(text);
+            self.at = self.held.len();
+            self.prose.see_calm(text);
+            let certain = self.certain(&self.held, 0);
+            if certain > 0 {
+                out(Part::Text(self.held.get(..certain).unwrap_or_default()));
+                self.held.drain(..certain);
+                self.at -= certain;
+            }
+        } else if !text.is_empty() {
+            self.prose.see_calm(text);
+            out(Part::Text(text));
+        }
+    }
+
+    /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
+    fn is_calm(&self) -> bool {
+        let is_told = self.options.mode == Mode::Leaked
+            || self.told.is_settled()
+            || self.prose.in_fence()
+            || self.prose.is_reasoning;
+        self.at == self.held.len()
+            && self.section.is_none()
+            && self.pending.is_empty()
+            && self.prose.is_calm()
+            && is_told
     }
 
     /// Like [`Self::finish`], for [`Self::feed`].
@@ -215,6 +247,11 @@ impl CallReader {
             .push_text(held.get(released..end).unwrap_or_default(), out);
         let released = end.max(released);
         self.at -= released.min(self.at);
+        self.calm_until = 0;
+        if !self.unfinished.is_empty() {
+            let left = self.unfinished.split_off(&released);
+            self.unfinished = left.into_iter().map(|place| place - released).collect();
+        }
         released
     }
 
@@ -229,275 +266,6 @@ impl CallReader {
         released + floor(text, keep.saturating_sub(LOOK_BACK))
     }
 
-    fn context(&self) -> Context<'_> {
-        Context {
-            tools: &self.tools,
-            mode: self.options.mode,
-        }
-    }
-
-    /// What stands at the cursor.
-    fn step(&mut self, held: &str, is_end: bool) -> Step {
-        let rest = held.get(self.at..).unwrap_or_default();
-        if let Some(format) = self.section {
-            match section::go_on(format, rest, is_end, self.context()) {
-                Err(Stop::More) => return Step::Wait,
-                Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
-                Ok(Next::Over(length)) => {
-                    self.section = None;
-                    return Step::Calls(
-                        format,
-                        Found {
-                            calls: Vec::new(),
-                            length,
-                        },
-                        0,
-                    );
-                }
-                Err(Stop::Not) => self.section = None,
-            }
-        }
-        if self.options.forbidden {
-            return Step::Text(rest.len());
-        }
-        if rest.is_empty() {
-            return Step::Wait;
-        }
-        match self.look(held, rest, is_end) {
-            Ok(step) => step,
-            Err(Stop::More) => Step::Wait,
-            Err(Stop::Not) => Step::Text(rest.chars().next().map_or(1, char::len_utf8)),
-        }
-    }
-
-    fn look(&mut self, held: &str, rest: &str, is_end: bool) -> Look<Step> {
-        let more = if is_end { Stop::Not } else { Stop::More };
-        let first = rest.bytes().next().unwrap_or_default();
-        let is_word = first.is_ascii_alphanumeric() || matches!(first, b'_' | b'#');
-        match first {
-            b'`' => return self.at_backtick(rest, is_end),
-            b'<' | b'[' | b']' | b'>' | b'{' => {}
-            b'(' if self.options.mode == Mode::Expected => {
-                return self.at_parenthesis(held, is_end);
-            }
-            _ if is_word && self.prose.at_line_start => {}
-            b' ' | b'\n' | b'\t' if self.prose.at_line_start => {
-                let blank = rest.len() - rest.trim_start().len();
-                return Ok(Step::Text(blank.max(1)));
-            }
-            _ => return Ok(Step::Text(self.run(rest))),
-        }
-        if self.told.any && self.prose.at_line_start {
-            match prose::is_continuation(rest) {
-                Ok(true) => {
-                    self.told.is_over = true;
-                    self.told.is_made_up = true;
-                }
-                Err(()) if !is_end => return Err(Stop::More),
-                _ => {}
-            }
-        }
-        let may_start = trigger::may_start(rest);
-        if may_start && let Some(step) = self.at_marker(rest, is_end)? {
-            return Ok(step);
-        }
-        if let Some(step) = self.at_tag(rest, is_end)? {
-            return Ok(step);
-        }
-        if may_start && let Some((length, turn)) = prose::turn_at(rest) {
-            if !is_end && prose::may_become_turn(rest) {
-                return Err(Stop::More);
-            }
-            return Ok(Step::Turn(length, turn));
-        }
-        let may_grow = may_start && !is_end;
-        if may_grow && (prose::may_become_turn(rest) || trigger::may_become_marker(rest)) {
-            return Err(Stop::More);
-        }
-        match first {
-            b'<' => match prose::special_at(rest) {
-                Ok(Some(length)) => return Ok(Step::Special(length)),
-                Ok(None) => {}
-                Err(()) => return Err(more),
-            },
-            b'{' | b'[' => {
-                if let Some(step) = self.at_bracket(rest, is_end)? {
-                    return Ok(step);
-                }
-            }
-            _ if is_word => return self.at_word(rest, is_end),
-            _ => {}
-        }
-        Err(Stop::Not)
-    }
-
-    /// How far prose goes on without anything that could begin a call.
-    fn run(&self, rest: &str) -> usize {
-        let expected = self.options.mode == Mode::Expected;
-        match trigger::find(rest.as_bytes(), expected) {
-            // A line's end belongs to the line.
-            Some(at) if rest.as_bytes().get(at) == Some(&b'\n') => at + 1,
-            Some(at) => at.max(rest.chars().next().map_or(1, char::len_utf8)),
-            None => rest.len(),
-        }
-    }
-
-    fn at_marker(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
-        for format in FORMATS {
-            let opens = format.open.iter().any(|marker| rest.starts_with(marker));
-            if opens
-                && self.reads(format)
-                && let Some(step) = self.begin(format, rest, is_end)?
-            {
-                return Ok(Some(step));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Calls in tags without a marker before them.
-    fn at_tag(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
-        if !rest.starts_with(['<', ']']) {
-            return Ok(None);
-        }
-        for format in [
-            &format::BARE_TAGS,
-            &format::BARE_ELEMENTS,
-            &format::TOOL_TAG,
-        ] {
-            if self.reads(format)
-                && let Some(step) = self.begin(format, rest, is_end)?
-            {
-                return Ok(Some(step));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether calls of a format with markers are read here: not in code, in reasoning, as a
-    /// quotation, or behind a result that the model made up.
-    fn reads(&self, format: &Format) -> bool {
-        if self.told.is_made_up
-            || self.prose.is_reasoning && !self.options.reasoning && !format.ends_reasoning
-        {
-            return false;
-        }
-        let is_quoted = matches!(self.prose.before, '"' | '\'' | '`' | '“' | '‘' | '«');
-        self.options.mode == Mode::Expected
-            || !(self.prose.in_fence || self.prose.in_code || self.prose.is_message || is_quoted)
-    }
-
-    /// Whether calls of a format without markers are read here.
-    fn reads_bare(&self, format: &Format) -> bool {
-        let is_marked = self.prose.after_special && self.prose.at_line_start;
-        let place = self.options.mode == Mode::Expected && (!self.told.is_over || is_marked)
-            || self.options.mode == Mode::Leaked && self.prose.at_line_start;
-        place && self.reads(format)
-    }
-
-    fn begin(&mut self, format: &'static Format, rest: &str, is_end: bool) -> Look<Option<Step>> {
-        if self.refused >= MAX_REFUSED {
-            return Ok(None);
-        }
-        match section::begin(format, rest, is_end, self.context()) {
-            Ok(found) => Ok(Some(Step::Calls(format, found, 0))),
-            Err(Stop::More) => Err(Stop::More),
-            Err(Stop::Not) => {
-                self.refused += usize::from(is_end);
-                Ok(None)
-            }
-        }
-    }
-
-    fn at_backtick(&mut self, rest: &str, is_end: bool) -> Look<Step> {
-        const FENCE: &str = "```";
-        if !rest.starts_with(FENCE) {
-            let grows = !is_end && FENCE.starts_with(rest);
-            return if grows {
-                Err(Stop::More)
-            } else {
-                Ok(Step::Text(1))
-            };
-        }
-        let reads = !self.prose.in_fence
-            && match self.options.mode {
-                Mode::Leaked => self.prose.at_start,
-                Mode::Expected => !self.told.is_over,
-            };
-        if reads
-            && self.reads(&format::FENCED)
-            && let Some(step) = self.begin(&format::FENCED, rest, is_end)?
-        {
-            return Ok(step);
-        }
-        Ok(Step::Fence(FENCE.len()))
-    }
-
-    fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
-        // No call begins with so many brackets; looking behind them each time would be slow.
-        const MAX_BRACKETS: usize = 8;
-        let brackets = rest.bytes().take_while(|byte| matches!(byte, b'[' | b'{'));
-        if brackets.take(MAX_BRACKETS + 1).count() > MAX_BRACKETS {
-            return Ok(None);
-        }
-        for format in [&format::BARE_JSON, &format::BARE_PYTHON] {
-            if self.reads_bare(format)
-                && let Some(step) = self.begin(format, rest, is_end)?
-            {
-                return Ok(Some(step));
-            }
-        }
-        Ok(None)
-    }
-
-    /// A word at the start of a line: it may be a tool's name.
-    fn at_word(&mut self, rest: &str, is_end: bool) -> Look<Step> {
-        let text = Ok(Step::Text(self.run(rest)));
-        if !self.reads_bare(&format::BARE_NAMED) {
-            return text;
-        }
-        let length = match trigger::name_at(rest) {
-            Some(length) => length,
-            None if is_end || rest.len() > MAX_NAME => return text,
-            None if trigger::may_become_name(rest, self.tools.specs().map(ToolSpec::name)) => {
-                return Err(Stop::More);
-            }
-            None => return text,
-        };
-        let word = rest.get(..length).unwrap_or_default();
-        if !self.context().declares(word) {
-            return text;
-        }
-        for format in [&format::BARE_NAMED, &format::BARE_PYTHON] {
-            if let Some(step) = self.begin(format, rest, is_end)? {
-                return Ok(step);
-            }
-        }
-        text
-    }
-
-    /// A parenthesis, where calls are expected: the name stands before it.
-    fn at_parenthesis(&mut self, held: &str, is_end: bool) -> Look<Step> {
-        let before = held.get(..self.at).unwrap_or_default();
-        let name = trigger::name_before(before);
-        let lead = before.get(..before.len() - name.len()).unwrap_or_default();
-        let cleaned = crate::printed::clean_name(name);
-        let is_definition = lead.ends_with("def ") || lead.ends_with("class ");
-        if name.is_empty()
-            || is_definition
-            || !self.reads_bare(&format::BARE_PYTHON)
-            || !self.context().knows(&cleaned)
-        {
-            return Err(Stop::Not);
-        }
-        let start = self.at - name.len();
-        let text = held.get(start..).unwrap_or_default();
-        match self.begin(&format::BARE_PYTHON, text, is_end)? {
-            Some(Step::Calls(format, found, _)) => Ok(Step::Calls(format, found, name.len())),
-            _ => Err(Stop::Not),
-        }
-    }
-
     /// Does a step, and lets out what is certain.
     fn take(
         &mut self,
@@ -506,29 +274,40 @@ impl CallReader {
         released: &mut usize,
         out: &mut dyn FnMut(Part<'_>),
     ) {
+        if self.told.is_made_up && self.pending.awaits_end() {
+            // What another is made to say ends what the model itself said.
+            self.flush(held, released, out);
+            self.pending.accept_ending(out);
+        }
         let text = |length: usize| held.get(self.at..self.at + length).unwrap_or_default();
         match step {
             Step::Wait => {}
             Step::Text(length) => {
                 let text = text(length);
-                self.see_prose(text);
-                if self.pending.awaits_end() && !text.trim_start().is_empty() {
-                    self.flush(held, released, out);
-                    self.pending.refuse_ending(out);
-                }
+                self.pass(text, held, released, out);
                 self.prose.see(text);
-                self.at += length;
             }
-            Step::Fence(length) => {
-                if self.pending.awaits_end() {
-                    self.flush(held, released, out);
-                    self.pending.refuse_ending(out);
-                }
-                self.prose.see_fence();
-                self.at += length;
+            Step::Marks(marks) => {
+                let text = text(marks.count);
+                self.pass(text, held, released, out);
+                self.prose.see_marks(marks);
+            }
+            Step::BlockQuote => {
+                self.pass(">", held, released, out);
+                self.prose.see_block_quote();
+            }
+            Step::Showing(length, close) => {
+                let text = text(length);
+                self.pass(text, held, released, out);
+                self.prose.see_showing(text, close);
+            }
+            Step::Shown(length) => {
+                let text = text(length);
+                self.pass(text, held, released, out);
+                self.prose.see_shown(text);
             }
             Step::Special(length) => {
-                self.prose.after_special = true;
+                self.prose.see_special();
                 self.at += length;
             }
             Step::Turn(length, turn) => {
@@ -541,9 +320,25 @@ impl CallReader {
         }
     }
 
+    /// Steps over text: a call that must end the text and is followed by more is none.
+    fn pass(
+        &mut self,
+        text: &str,
+        held: &str,
+        released: &mut usize,
+        out: &mut dyn FnMut(Part<'_>),
+    ) {
+        self.see_prose(text);
+        if self.pending.awaits_end() && !text.trim_start().is_empty() {
+            self.flush(held, released, out);
+            self.pending.refuse_ending(out);
+        }
+        self.at += text.len();
+    }
+
     /// Prose before a call is a lead-in; prose behind one that had none is an explanation.
     fn see_prose(&mut self, text: &str) {
-        if self.options.mode == Mode::Leaked || self.prose.in_fence || self.prose.is_reasoning {
+        if self.options.mode == Mode::Leaked || self.prose.in_fence() || self.prose.is_reasoning {
             return;
         }
         if self.told.is_settled() {
@@ -583,7 +378,11 @@ impl CallReader {
                 if !self.options.reasoning {
                     self.pending.refuse_reasoning(out);
                 }
-                self.told = Told::default();
+                // Of what never was reasoning, a made-up turn counts on.
+                self.told = Told {
+                    is_made_up: self.told.is_made_up && !is_orphan,
+                    ..Told::default()
+                };
             }
             Turn::Reasoning if !was_reasoning => {
                 self.flush(held, released, out);
@@ -627,13 +426,14 @@ impl CallReader {
         self.flush_to(start, held, released, out);
         let is_bare = !format.is_marked();
         let condition = Condition {
-            must_end: is_bare && self.options.mode == Mode::Leaked,
+            must_end: (is_bare || self.prose.is_indented()) && self.options.mode == Mode::Leaked,
             may_be_reasoning: !self.options.reasoning
                 && (!self.prose.has_reasoned || self.prose.is_reasoning),
         };
         for (at, call) in found.calls.iter().enumerate() {
+            let written = source;
             let source = if at == 0 { source } else { "" };
-            let call = self.raw_call(call, format);
+            let call = self.raw_call(call, format, written);
             self.pending.push_call(call, source, condition, out);
         }
         self.told.any = true;
@@ -674,7 +474,7 @@ impl CallReader {
             })
     }
 
-    fn raw_call(&self, call: &Printed, format: &'static Format) -> RawCall<'static> {
+    fn raw_call(&self, call: &Printed, format: &'static Format, written: &str) -> RawCall<'static> {
         let raw = match &call.arguments {
             Some(arguments) => RawCall::new(call.name.clone(), arguments.clone()),
             None => RawCall::without_arguments(call.name.clone()),
@@ -685,7 +485,7 @@ impl CallReader {
         } else {
             Risk::Inferred
         };
-        let fix = Fix::new(&format.rule, "", format.rule.id, &call.name).with_risk(risk);
+        let fix = Fix::new(&format.rule, "", written, &call.name).with_risk(risk);
         let finish = match call.ending {
             Ending::Closed => Finish::Complete,
             Ending::Own => self.options.finish,

@@ -410,21 +410,19 @@ impl Value<'_, '_> {
                         .is_some_and(|rest| rest.starts_with('>'))
                 };
                 if !is_mismatch {
-                    let at_close = here.sees_any(self.close)?;
-                    return Ok(match at_close {
-                        Some(close) if self.goes_on_outside(here.at + close.len(), here)? => {
-                            Some(here.at)
-                        }
-                        _ => None,
-                    });
+                    let Some(close) = here.sees_any(self.close)? else {
+                        return Ok(None);
+                    };
+                    ahead.at = here.at + close.len();
+                    return Ok(self.goes_on_outside(ahead)?.then_some(here.at));
                 }
                 ahead.at += self.key.len() + 1;
-                return Ok(self.goes_on(ahead)?.then_some(ahead.at));
+                return Ok(self.goes_on_behind(ahead)?.then_some(ahead.at));
             }
         };
         ahead.at += tag.length;
         match (tag.role, tag.is_closing) {
-            (Role::Parameter, true) => Ok(self.goes_on(ahead)?.then_some(ahead.at)),
+            (Role::Parameter, true) => Ok(self.goes_on_behind(ahead)?.then_some(ahead.at)),
             // The closing tag is missing: the next parameter begins on its own line.
             (Role::Parameter, false) => {
                 let is_new = !tag.name.is_empty()
@@ -437,15 +435,13 @@ impl Value<'_, '_> {
                         .is_some_and(|before| before.ends_with('\n'));
                 Ok(is_new.then_some(here.at))
             }
-            (Role::Call | Role::List, true) => {
-                Ok(self.goes_on_outside(ahead.at, here)?.then_some(here.at))
-            }
+            (Role::Call | Role::List, true) => Ok(self.goes_on_outside(ahead)?.then_some(here.at)),
             _ => Ok(None),
         }
     }
 
-    /// Whether what follows a closing parameter tag can follow one.
-    fn goes_on(&self, mut ahead: Cursor<'_>) -> Look<bool> {
+    /// Whether what follows an end of the value can follow one; `fits` judges a tag.
+    fn goes_on(&self, mut ahead: Cursor<'_>, fits: impl Fn(Tag<'_>) -> bool) -> Look<bool> {
         ahead.skip_space();
         if ahead.rest().is_empty() {
             return if ahead.is_end {
@@ -458,33 +454,20 @@ impl Value<'_, '_> {
             return Ok(true);
         }
         match tag(&ahead) {
-            Ok(tag) => Ok(tag.role != Role::Parameter || !tag.is_closing),
+            Ok(tag) => Ok(fits(tag)),
             Err(Stop::More) => Err(Stop::More),
             Err(Stop::Not) => Ok(false),
         }
     }
 
-    /// Whether what follows the end of a whole call, which would be missing a closing parameter
-    /// tag, can follow one.
-    fn goes_on_outside(&self, at: usize, here: Cursor<'_>) -> Look<bool> {
-        let mut ahead = here;
-        ahead.at = at;
-        ahead.skip_space();
-        if ahead.rest().is_empty() {
-            return if ahead.is_end {
-                Ok(true)
-            } else {
-                Err(Stop::More)
-            };
-        }
-        if ahead.sees_any(self.close)?.is_some() {
-            return Ok(true);
-        }
-        match tag(&ahead) {
-            Ok(tag) => Ok(tag.role != Role::Parameter),
-            Err(Stop::More) => Err(Stop::More),
-            Err(Stop::Not) => Ok(false),
-        }
+    /// The same behind a closing parameter tag.
+    fn goes_on_behind(&self, ahead: Cursor<'_>) -> Look<bool> {
+        self.goes_on(ahead, |tag| tag.role != Role::Parameter || !tag.is_closing)
+    }
+
+    /// The same behind the end of the whole call, which would be missing a closing parameter tag.
+    fn goes_on_outside(&self, ahead: Cursor<'_>) -> Look<bool> {
+        self.goes_on(ahead, |tag| tag.role != Role::Parameter)
     }
 }
 

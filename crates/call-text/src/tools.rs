@@ -1,5 +1,7 @@
 //! The declared tools, as far as reading asks for them.
 
+use std::collections::HashMap;
+
 use repair_core::{ToolSet, ToolSpec};
 use serde_json::Value;
 
@@ -56,5 +58,25 @@ impl<'c> Context<'c> {
             .into_iter()
             .flat_map(|properties| properties.keys().map(String::as_str))
             .collect()
+    }
+}
+
+/// Which words of a text mean tools: code calls the same few functions again and again.
+#[derive(Debug, Default)]
+pub(crate) struct KnownWords(HashMap<Box<str>, bool>);
+
+impl KnownWords {
+    /// Like [`Context::knows`].
+    pub(crate) fn knows(&mut self, word: &str, context: Context<'_>) -> bool {
+        const MAX_WORDS: usize = 256;
+        if let Some(known) = self.0.get(word) {
+            return *known;
+        }
+        let knows = context.knows(word);
+        if self.0.len() >= MAX_WORDS {
+            self.0.clear();
+        }
+        self.0.insert(word.into(), knows);
+        knows
     }
 }

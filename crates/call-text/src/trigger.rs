@@ -1,41 +1,147 @@
-//! Where a call may begin: single bytes, markers, names.
+//! Where a call may begin: single bytes, starts of lines, markers, names.
 
 use crate::format::FORMATS;
-use crate::prose::TURNS;
 use crate::tools::MAX_NAME;
+use crate::turns::TURNS;
 
-/// Whether a call, code or a line may begin with a byte.
-fn is_trigger(byte: u8, expected: bool) -> bool {
-    matches!(byte, b'<' | b'[' | b']' | b'`' | b'{' | b'\n') || (expected && byte == b'(')
+/// The second byte of `◁`, the only token that begins with a character outside ASCII.
+const TOKEN_BYTE: u8 = 0x97;
+const TOKEN: &[u8] = "◁".as_bytes();
+
+/// Whether something may begin with a byte in the middle of a line. Among others, these have
+/// bits in common: `[`, `]`, `{` (and `\\`, `^`, `_`, `|`, `}`, `~`, DEL, which begin nothing).
+fn may_be_trigger(byte: u8, opening: u8) -> bool {
+    let is_bracket = (byte & 0b1101_1111).cast_signed() > b'Z'.cast_signed();
+    is_bracket | (byte == b'<') | (byte == b'`') | (byte == TOKEN_BYTE) | (byte == opening)
 }
 
-/// The first place where a call, code or a line may begin.
-pub(crate) fn find(bytes: &[u8], expected: bool) -> Option<usize> {
+/// The byte before a name's arguments, where calls are expected.
+fn opening(expected: bool) -> u8 {
+    if expected { b'(' } else { b'<' }
+}
+
+/// Whether nothing can begin or end in a piece of a line.
+pub(crate) fn is_calm(piece: &str, expected: bool) -> bool {
+    let opening = opening(expected);
+    !piece
+        .bytes()
+        .any(|byte| may_be_trigger(byte, opening) || byte == b'\n')
+}
+
+/// The first place, from `from` on, where something may begin in the middle of a line. What may
+/// follow behind the end of the text counts too.
+pub(crate) fn find(bytes: &[u8], from: usize, expected: bool) -> Option<usize> {
     const BLOCK: usize = 64;
-    let opening = if expected { b'(' } else { b'<' };
-    let mut at = 0;
-    // Whole blocks at once, without a branch for each byte: the compiler makes vector
-    // instructions of it.
-    for block in bytes.chunks_exact(BLOCK) {
+    let opening = opening(expected);
+    let mut at = from;
+    for block in bytes.get(from..)?.chunks(BLOCK) {
+        // Without a branch for each byte: the compiler makes vector instructions of it.
         let mut hits = 0_u8;
         for byte in block {
-            hits |= u8::from(*byte == b'<')
-                | u8::from(*byte == b'[')
-                | u8::from(*byte == b']')
-                | u8::from(*byte == b'`')
-                | u8::from(*byte == b'{')
-                | u8::from(*byte == b'\n')
-                | u8::from(*byte == opening);
+            hits |= u8::from(may_be_trigger(*byte, opening));
         }
-        if hits != 0 {
-            break;
+        if hits != 0
+            && let Some(found) =
+                (at..at + block.len()).find_map(|at| trigger_at(bytes, at, expected))
+        {
+            return Some(found);
         }
-        at += BLOCK;
+        at += block.len();
     }
-    let tail = bytes.get(at..)?;
-    tail.iter()
-        .position(|byte| is_trigger(*byte, expected))
-        .map(|found| at + found)
+    None
+}
+
+/// Where the trigger begins to which a byte belongs.
+fn trigger_at(bytes: &[u8], at: usize, expected: bool) -> Option<usize> {
+    let byte = *bytes.get(at)?;
+    if !may_be_trigger(byte, opening(expected)) {
+        return None;
+    }
+    let next = bytes.get(at + 1);
+    let is_trigger = match byte {
+        b'`' => true,
+        b'<' => next.is_none_or(|next| {
+            next.is_ascii_alphanumeric()
+                || !next.is_ascii()
+                || matches!(next, b'/' | b'|' | b'!' | b'_')
+        }),
+        b']' => next.is_none_or(|next| *next == b'<'),
+        b'[' | b'{' => expected || next.is_none_or(|next| starts_with(byte, *next)),
+        b'(' => {
+            expected
+                && at
+                    .checked_sub(1)
+                    .is_some_and(|before| may_end_name(bytes.get(before)))
+        }
+        TOKEN_BYTE => {
+            let start = at.checked_sub(1)?;
+            return bytes.get(start..)?.starts_with(TOKEN).then_some(start);
+        }
+        _ => false,
+    };
+    is_trigger.then_some(at)
+}
+
+fn may_end_name(byte: Option<&u8>) -> bool {
+    byte.is_some_and(|byte| {
+        !byte.is_ascii()
+            || byte.is_ascii_alphanumeric()
+            || matches!(byte, b'_' | b'.' | b'-' | b':' | b'/' | b'\\')
+    })
+}
+
+/// The first two bytes of words with which lines may begin that matter, as bits of a hash.
+#[derive(Debug)]
+pub(crate) struct LineStarts([u64; 16]);
+
+impl LineStarts {
+    /// Of the markers, and of these names.
+    pub(crate) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let mut starts = Self([0; 16]);
+        for name in names {
+            match *name.as_bytes() {
+                [first, second, ..] => starts.add(first, second),
+                [first] => (0..=u8::MAX).for_each(|second| starts.add(first, second)),
+                [] => {}
+            }
+        }
+        starts
+    }
+
+    fn place(first: u8, second: u8) -> (usize, u64) {
+        let hash = usize::from(first) * 37 + usize::from(second);
+        (hash / 64 % 16, 1 << (hash % 64))
+    }
+
+    fn add(&mut self, first: u8, second: u8) {
+        let (word, bit) = Self::place(first, second);
+        if let Some(bits) = self.0.get_mut(word) {
+            *bits |= bit;
+        }
+    }
+
+    /// Whether a line that begins with these bytes, blanks aside, may matter. `any_word`: all words
+    /// do.
+    pub(crate) fn matter(&self, line: &[u8], any_word: bool) -> bool {
+        let [first, rest @ ..] = line else {
+            return false;
+        };
+        match first {
+            b'\n' => false,
+            b'{' | b'[' | b'>' | b'~' => true,
+            b'#' => any_word,
+            b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                any_word
+                    || rest.first().is_none_or(|second| {
+                        let (word, bit) = Self::place(*first, *second);
+                        self.0.get(word).is_some_and(|bits| bits & bit != 0)
+                            || starts_with(*first, *second)
+                    })
+            }
+            // Perhaps white space.
+            first => !first.is_ascii(),
+        }
+    }
 }
 
 /// For each byte, the bytes that follow it at the start of a marker or of a token of [`TURNS`], as
@@ -70,11 +176,15 @@ const fn starts() -> [[u64; 4]; 256] {
 /// Whether a marker, or a token of [`TURNS`], may stand at the start of `text`, by its first two
 /// bytes.
 pub(crate) fn may_start(text: &str) -> bool {
-    let [first, second, ..] = text.as_bytes() else {
-        return true;
-    };
+    match text.as_bytes() {
+        [first, second, ..] => starts_with(*first, *second),
+        _ => true,
+    }
+}
+
+fn starts_with(first: u8, second: u8) -> bool {
     STARTS
-        .get(usize::from(*first))
+        .get(usize::from(first))
         .and_then(|seconds| seconds.get(usize::from(second / 64)))
         .is_some_and(|bits| bits & (1 << (second % 64)) != 0)
 }

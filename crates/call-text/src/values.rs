@@ -98,13 +98,7 @@ pub(crate) enum Broken<'t> {
 
 /// Reads the container or call at the cursor and steps over it.
 pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>, Broken<'t>> {
-    let mut reader = Reader {
-        cursor: *cursor,
-        bare,
-        nodes: Vec::new(),
-        open: Vec::new(),
-        expect: Expect::Value,
-    };
+    let mut reader = Reader::new(*cursor, bare);
     let result = reader.run();
     let values = Values {
         text: cursor.text,
@@ -121,6 +115,17 @@ pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>
         }
         Err(Stop::Not) => Err(Broken::Not),
     }
+}
+
+/// Where the containers begin that are open where the text at the cursor stops being a value;
+/// none if it is one, or may become one.
+pub(crate) fn open_at_break(cursor: Cursor<'_>, bare: Bare) -> Vec<usize> {
+    let mut reader = Reader::new(cursor, bare);
+    if reader.run() != Err(Stop::Not) || reader.cursor.rest().is_empty() {
+        return Vec::new();
+    }
+    let open = reader.open.iter().filter_map(|at| reader.nodes.get(*at));
+    open.map(|node| node.start).collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +146,17 @@ struct Reader<'t> {
     expect: Expect,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
+    fn new(cursor: Cursor<'t>, bare: Bare) -> Self {
+        Self {
+            cursor,
+            bare,
+            nodes: Vec::new(),
+            open: Vec::new(),
+            expect: Expect::Value,
+        }
+    }
+
     fn run(&mut self) -> Look<()> {
         loop {
             self.skip_blank()?;

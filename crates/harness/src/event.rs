@@ -48,6 +48,55 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+/// One line for a person: tool, kind and what matters about it. It shows arguments and messages, so
+/// it belongs where those may stand.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.tool, self.kind.name())?;
+        match &self.kind {
+            EventKind::Failed { .. } => {
+                let message = self.message.as_deref().unwrap_or_default();
+                let first = message.lines().next().unwrap_or_default();
+                write!(f, " (attempt {}): {first}", self.attempt)
+            }
+            EventKind::Repaired { fixes, .. } => {
+                let rules: Vec<&str> = fixes.iter().map(|fix| &*fix.rule).collect();
+                write!(f, ": {}", rules.join(", "))
+            }
+            EventKind::Proposed {
+                candidates,
+                gave_up,
+                usage,
+                ..
+            } => {
+                if let Some(model) = &usage.model {
+                    write!(f, " by {model}")?;
+                }
+                for (number, candidate) in candidates.iter().enumerate() {
+                    let comma = if number == 0 { ':' } else { ';' };
+                    write!(
+                        f,
+                        "{comma} {} at {:.2}",
+                        candidate.text(),
+                        candidate.confidence
+                    )?;
+                }
+                match gave_up {
+                    Some(reason) if candidates.is_empty() => write!(f, ": {reason}"),
+                    _ => Ok(()),
+                }
+            }
+            EventKind::CandidateRejected { arguments, why, .. } => {
+                write!(f, ": {arguments}: {why}")
+            }
+            EventKind::Retrying { arguments, .. } => write!(f, " with {arguments}"),
+            EventKind::Escalated { request } => write!(f, ": {}", request.arguments),
+            EventKind::Succeeded { .. } => Ok(()),
+            EventKind::GaveUp { reason, .. } => write!(f, ": {reason}"),
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,6 +111,8 @@ pub enum EventKind {
     },
     /// A call was made right by rules before it ran.
     Repaired {
+        /// The arguments as the model wrote them.
+        emitted: Arc<str>,
         /// The arguments that will run.
         arguments: Arc<str>,
         /// What was changed.

@@ -7,7 +7,7 @@ use repair_core::{Call, Fix, HistoryCall};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::{Resource, Spent};
-use crate::failure::{CallError, FailedAttempt};
+use crate::failure::{CallError, FailedAttempt, RefusedCandidate};
 use crate::step::ResultDigest;
 
 /// How a run ended, and what it took.
@@ -18,6 +18,8 @@ pub struct Outcome {
     pub end: End,
     /// The tries that failed, oldest first.
     pub failures: Vec<FailedAttempt>,
+    /// The candidates that did not run, and why, oldest first.
+    pub refused: Vec<RefusedCandidate>,
     /// What rules changed in the call that ran last.
     pub fixes: Arc<[Fix]>,
     /// The repair note for the model, to stand beside the result; empty where there is nothing to
@@ -115,7 +117,7 @@ pub enum GiveUpReason {
         /// Its error.
         because: String,
     },
-    /// No candidate could run.
+    /// No candidate could run; [`Outcome::refused`] says why.
     NoCandidate,
     /// The caller cancelled the run.
     Cancelled,

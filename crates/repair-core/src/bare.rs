@@ -125,9 +125,9 @@ pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, Ba
 
 fn compiled(schema: &Value) -> Result<(Judge, Tree), String> {
     schema::check_depth(schema)?;
-    let schema = normal::normalise(schema);
-    let judge = Judge::compile(&schema, false)?;
-    Ok((judge, compile::compile(&schema)))
+    let plain = normal::normalise(schema);
+    let judge = Judge::compile_both(&plain, schema)?;
+    Ok((judge, compile::compile(&plain)))
 }
 
 /// A strict text made to fit, where that is no guess.

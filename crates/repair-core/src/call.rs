@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::fix::Fix;
 
-/// How generation ended, as far as the caller knows.
+/// How generation ended, as far as the caller knows. Exhaustive on purpose: known to have ended
+/// well, known not to, or not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {

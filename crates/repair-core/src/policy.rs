@@ -36,6 +36,7 @@ impl Default for Limits {
 /// What the host says about one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RuleSetting {
     /// The rule is never used, not even for candidates.
     Off,

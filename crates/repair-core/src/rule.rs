@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How sure a fix is. Ordered: a policy accepts everything up to a level.
+/// How sure a fix is. Ordered: a policy accepts everything up to a level. Exhaustive on purpose: a
+/// fourth level would silently be accepted or refused by policies that do not know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
@@ -45,6 +46,7 @@ pub enum Stage {
 
 /// One kind of repair. All rules are static entries of published tables; see [`crate::rules`].
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Rule {
     /// Stable identifier in `snake_case`, used in policies, fixes and statistics.
     pub id: &'static str,

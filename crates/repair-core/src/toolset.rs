@@ -169,7 +169,7 @@ impl Tool {
 
 fn compiled(schema: &Value) -> Result<(Tree, Judge), String> {
     schema::check_depth(schema)?;
-    let schema = normal::normalise(schema);
-    let judge = Judge::compile(&schema, false)?;
-    Ok((compile::compile(&schema).with_object_root(), judge))
+    let plain = normal::normalise(schema);
+    let judge = Judge::compile_both(&plain, schema)?;
+    Ok((compile::compile(&plain).with_object_root(), judge))
 }

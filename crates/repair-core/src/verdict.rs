@@ -11,6 +11,8 @@ use crate::rule::Risk;
 /// The outcome of [`crate::ToolSet::repair`].
 ///
 /// As data it is an object with `verdict` (`valid`, `repaired`, `rejected`) beside the parts.
+///
+/// Exhaustive on purpose: a host that overlooks a verdict runs what it must not.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[allow(
@@ -150,6 +152,7 @@ pub struct ArgumentError {
 
 /// The parameters of a tool, for the hint in a corrective error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ExpectedParameters {
     /// The required ones, in the order of the schema.
     pub required: Vec<String>,

@@ -78,6 +78,13 @@ impl From<Vec<Candidate>> for Proposed {
     }
 }
 
+/// Nothing proposed is giving up: behind [`Debugger::or`], the next one is asked.
+impl From<Option<Candidate>> for Proposed {
+    fn from(candidate: Option<Candidate>) -> Self {
+        candidate.map_or_else(|| Self::give_up("nothing to propose"), Self::from)
+    }
+}
+
 impl From<Candidate> for Proposed {
     fn from(candidate: Candidate) -> Self {
         Self::from(vec![candidate])
@@ -139,16 +146,20 @@ impl std::error::Error for DebuggerError {
     }
 }
 
-/// A debugger made from an async closure.
+/// A debugger made from an async closure. It answers with a [`Candidate`], several, none (behind
+/// [`Debugger::or`] the next one is asked), or a whole [`Proposed`].
 ///
 /// ```
-/// use std::sync::Arc;
-/// use self_debug::{Candidate, DebuggerError, Failure, debugger_fn};
-/// let debugger = debugger_fn(|failure: Arc<Failure>| async move {
+/// use self_debug::{Candidate, NoDebugger, Debugger, debugger_fn};
+/// let debugger = debugger_fn(|failure| async move {
 ///     let arguments = failure.call.arguments.replace("a.txt", "b.txt");
-///     Ok::<_, DebuggerError>(Candidate::new(arguments, 0.9).because("a.txt was renamed"))
+///     Ok(Candidate::new(arguments, 0.9).because("a.txt was renamed"))
 /// });
-/// # let _ = debugger;
+/// let sometimes = debugger_fn(|failure| async move {
+///     let is_mine = failure.error.message.contains("no such room");
+///     Ok(is_mine.then(|| Candidate::new(r#"{"room": "Ada"}"#, 0.8)))
+/// });
+/// # let _ = sometimes.or(debugger).or(NoDebugger);
 /// ```
 pub fn debugger_fn<F, Fut, P>(closure: F) -> FnDebugger<F>
 where

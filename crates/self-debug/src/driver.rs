@@ -111,7 +111,7 @@ impl Driver {
         parts: &impl Parts,
     ) -> Answer {
         let Some(tool) = parts.tool(call.tool()) else {
-            let message = format!("the tool '{}' is not permitted now", call.tool());
+            let message = format!("Tool '{}' is not permitted now", call.tool());
             return failed(&ToolError::new(ErrorClass::NotPermitted, message));
         };
         let attempt = live.count(&call);
@@ -140,7 +140,7 @@ impl Driver {
             Err(error) => {
                 span.failed(error.class());
                 let answer = failed(&error);
-                live.first_error.get_or_insert(error);
+                live.keep(error);
                 answer
             }
         }
@@ -237,7 +237,8 @@ struct Live<'a> {
     driver: &'a Driver,
     run: CallRun,
     result: Option<Value>,
-    first_error: Option<ToolError>,
+    /// What the tool said the first and the last time.
+    errors: [Option<ToolError>; 2],
     executed: Option<Arc<Call<'static>>>,
     runs: usize,
     terminal: Option<Arc<Event>>,
@@ -250,7 +251,7 @@ impl<'a> Live<'a> {
             driver,
             run,
             result: None,
-            first_error: None,
+            errors: [None, None],
             executed: None,
             runs: 0,
             terminal: None,
@@ -265,6 +266,13 @@ impl<'a> Live<'a> {
         let number = self.runs;
         self.runs += 1;
         number
+    }
+
+    /// Keeps the tool's own error: the first one, and the last.
+    fn keep(&mut self, error: ToolError) {
+        let [first, last] = &mut self.errors;
+        let place = if first.is_none() { first } else { last };
+        *place = Some(error);
     }
 
     fn answer(&mut self, ticket: Ticket, answer: Answer) {
@@ -299,11 +307,11 @@ impl<'a> Live<'a> {
         reason = "the machine ends every run with a terminal event, and no input changes that"
     )]
     fn report(mut self, outcome: &Outcome) -> CallReport {
-        let result = match (&outcome.end, self.result.take()) {
-            (End::GaveUp { reason, original }, _) => Err(self
-                .original(original)
+        let result = match (&outcome.end, outcome.error()) {
+            (End::GaveUp { reason, .. }, Some(error)) => Err(self
+                .own(error)
                 .with_history(outcome.failures.clone(), reason.clone())),
-            (_, result) => Ok(result.unwrap_or_default()),
+            _ => Ok(self.result.take().unwrap_or_default()),
         };
         let executed = self.executed.take();
         let correction = match &result {
@@ -318,6 +326,7 @@ impl<'a> Live<'a> {
             fixes: Arc::clone(&outcome.fixes),
             note: joined(notes),
             attempts: outcome.failures.clone(),
+            refused: outcome.refused.clone(),
             spent: outcome.spent,
             terminal: self
                 .terminal
@@ -326,19 +335,24 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// The error of the first try: the tool's own, with its source, if the tool made it.
-    fn original(&mut self, original: &CallError) -> ToolError {
-        match self.first_error.take() {
-            Some(error) if error.message() == &*original.message => error,
-            _ => {
-                let error = ToolError::new(original.class, &*original.message);
-                if original.may_have_run {
-                    error.with_effect_possible()
-                } else {
-                    error
-                }
+    /// The tool's own error, with its source, if the tool made this one.
+    fn own(&mut self, told: &CallError) -> ToolError {
+        let is_told = |error: &ToolError| {
+            error.message() == &*told.message && error.may_have_run() == told.may_have_run
+        };
+        let own = self
+            .errors
+            .iter_mut()
+            .filter_map(Option::take)
+            .find(is_told);
+        own.unwrap_or_else(|| {
+            let error = ToolError::new(told.class, &*told.message);
+            if told.may_have_run {
+                error.with_effect_possible()
+            } else {
+                error
             }
-        }
+        })
     }
 }
 

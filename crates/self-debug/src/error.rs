@@ -111,8 +111,8 @@ impl ToolError {
         self.inner.retry_after
     }
 
-    /// What was tried before giving up, oldest first; the first is this error itself. Empty for an
-    /// error that no retry loop has seen.
+    /// What was tried before giving up, oldest first; the first is this error itself, unless the
+    /// last may have had its effect. Empty for an error that no retry loop has seen.
     pub fn attempts(&self) -> &[FailedAttempt] {
         &self.inner.attempts
     }

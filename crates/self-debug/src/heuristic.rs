@@ -72,7 +72,7 @@ impl fmt::Debug for HeuristicDebugger {
 impl Debugger for HeuristicDebugger {
     async fn propose(&self, failure: &Failure) -> Result<Proposed, DebuggerError> {
         let Ok(arguments) = parse(&failure.call.arguments) else {
-            return Ok(Proposed::give_up("the arguments are not JSON"));
+            return Ok(Proposed::give_up("rules cannot read these arguments"));
         };
         let own = self.rules.iter().filter_map(|(name, risk, rule)| {
             Some(candidate(&rule(failure, &arguments)?, *risk, name))

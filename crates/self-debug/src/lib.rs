@@ -16,10 +16,9 @@
 //! spawned for them: dropping a call drops what it was doing.
 //!
 //! ```
-//! use std::sync::Arc;
 //! use self_debug::{
-//!     Candidate, DebuggerError, Effect, Failure, FnTool, SelfDebugOptions, Tool, ToolError,
-//!     debugger_fn, wrap_with_self_debug,
+//!     Candidate, Effect, FnTool, SelfDebugOptions, Tool, ToolError, debugger_fn,
+//!     wrap_with_self_debug,
 //! };
 //! use serde_json::json;
 //!
@@ -38,9 +37,9 @@
 //! })
 //! .with_effect(Effect::ReadOnly);
 //!
-//! let debugger = debugger_fn(|failure: Arc<Failure>| async move {
+//! let debugger = debugger_fn(|failure| async move {
 //!     let arguments = failure.call.arguments.replace("Cologne", "Köln");
-//!     Ok::<_, DebuggerError>(Candidate::new(arguments, 0.9).because("its own name"))
+//!     Ok(Candidate::new(arguments, 0.9).because("its own name"))
 //! });
 //!
 //! let weather = wrap_with_self_debug(weather, debugger, SelfDebugOptions::default());
@@ -108,6 +107,7 @@ pub use repair_core;
 pub use async_trait::async_trait;
 pub use harness::{
     ApprovalReason, ApprovalRequest, Budget, Candidate, ErrorClass, Event, EventKind,
-    FailedAttempt, Failure, GiveUpReason, Message, Proposal, Rejection, Settings, Usage,
+    FailedAttempt, Failure, GiveUpReason, Message, Proposal, RefusedCandidate, Rejection, Settings,
+    Usage,
 };
 pub use repair_core::{Effect, Finish, Policy, RawCall, Risk, ToolSpec};

@@ -145,19 +145,17 @@ impl McpTools {
         Self::default()
     }
 
-    /// Connects to a server and takes its tools in.
+    /// Connects to a server and takes its tools in. Dropped or failing on the way, it leaves
+    /// nothing of the server behind.
     pub async fn connect<T, E, A>(&self, server: McpServer, transport: T) -> Result<(), McpError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
-        let name = server.name.clone();
-        self.inner.reserve(&name)?;
-        let connected = self.set_up(server, transport).await;
-        if connected.is_err() {
-            self.inner.forget(&name);
-        }
-        connected
+        let place = Place::reserve(&self.inner, &server.name)?;
+        self.set_up(server, transport).await?;
+        place.keep();
+        Ok(())
     }
 
     async fn set_up<T, E, A>(&self, server: McpServer, transport: T) -> Result<(), McpError>
@@ -207,6 +205,35 @@ impl McpTools {
     }
 }
 
+/// The place of a server while it is being connected: given up again unless it is kept.
+struct Place<'a> {
+    inner: &'a Inner,
+    server: Option<String>,
+}
+
+impl<'a> Place<'a> {
+    fn reserve(inner: &'a Inner, server: &str) -> Result<Self, McpError> {
+        inner.reserve(server)?;
+        Ok(Self {
+            inner,
+            server: Some(server.to_owned()),
+        })
+    }
+
+    fn keep(mut self) {
+        self.server = None;
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(server) = &self.server {
+            self.inner.forget(server);
+            self.inner.lock().swap();
+        }
+    }
+}
+
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -244,7 +271,8 @@ impl State {
     fn swap(&self) {
         for kept in &self.boxes {
             let tools = kept.own.iter().cloned().chain(self.tools()).collect();
-            for problem in kept.tools.replace_tools(tools) {
+            kept.tools.replace_tools(tools);
+            for problem in kept.tools.schema_problems() {
                 tracing::warn!(%problem, "a schema of an MCP server does not compile");
             }
         }

@@ -6,10 +6,11 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use harness::Event;
 use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
+use tokio::sync::watch;
 
 use crate::audit::AuditLog;
 use crate::trace;
@@ -21,6 +22,7 @@ const CAPACITY: usize = 1_024;
 #[derive(Clone)]
 pub(crate) struct Observers {
     events: broadcast::Sender<Arc<Event>>,
+    watched: Arc<Mutex<Watched>>,
     log: Arc<OnceLock<Option<trace::Log>>>,
     pub(crate) audit: Option<AuditLog>,
 }
@@ -29,6 +31,7 @@ impl Observers {
     pub(crate) fn new() -> Self {
         Self {
             events: broadcast::channel(CAPACITY).0,
+            watched: Arc::default(),
             log: Arc::default(),
             audit: None,
         }
@@ -36,7 +39,11 @@ impl Observers {
 
     /// Tells a closure every event, on a thread of its own.
     pub(crate) fn watch(&self, mut closure: impl FnMut(&Event) + Send + 'static) {
+        let mut watched = self.watched();
         let mut events = self.events.subscribe();
+        let (told, progress) = watch::channel(watched.sent);
+        watched.closures.push(progress);
+        drop(watched);
         let thread = std::thread::Builder::new().name("self-debug observer".to_owned());
         let spawned = thread.spawn(move || {
             loop {
@@ -44,8 +51,10 @@ impl Observers {
                     Ok(event) => {
                         // A panic is the closure's own affair; the next event finds it again.
                         let _ = catch_unwind(AssertUnwindSafe(|| closure(&event)));
+                        told.send_modify(|told| *told += 1);
                     }
                     Err(RecvError::Lagged(missed)) => {
+                        told.send_modify(|told| *told += missed);
                         tracing::warn!(missed, "an observer of tool calls is too slow");
                     }
                     Err(RecvError::Closed) => return,
@@ -63,6 +72,22 @@ impl Observers {
         }
     }
 
+    /// Waits until every closure was told every event so far.
+    pub(crate) async fn flush(&self) {
+        let (sent, closures) = {
+            let watched = self.watched();
+            (watched.sent, watched.closures.clone())
+        };
+        for mut progress in closures {
+            // A closure whose thread is gone is told nothing any more.
+            let _ = progress.wait_for(|told| *told >= sent).await;
+        }
+    }
+
+    fn watched(&self) -> MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether anybody looks at events.
     pub(crate) fn is_watched(&self) -> bool {
         self.events.receiver_count() > 0 || self.audit.is_some() || trace::is_enabled()
@@ -77,9 +102,21 @@ impl Observers {
         if let Some(audit) = &self.audit {
             audit.record(Arc::clone(event));
         }
+        let mut watched = self.watched();
         // Nobody listening is no error.
-        let _ = self.events.send(Arc::clone(event));
+        if self.events.send(Arc::clone(event)).is_ok() {
+            watched.sent += 1;
+        }
     }
+}
+
+/// The closures, and how far each has come.
+#[derive(Default)]
+struct Watched {
+    /// How many events were sent.
+    sent: u64,
+    /// Up to which of them each closure was told.
+    closures: Vec<watch::Receiver<u64>>,
 }
 
 impl fmt::Debug for Observers {
@@ -110,6 +147,14 @@ pub enum Notice {
 impl Notice {
     /// The event, if this is one.
     pub fn event(&self) -> Option<&Arc<Event>> {
+        match self {
+            Self::Event(event) => Some(event),
+            Self::Missed(_) => None,
+        }
+    }
+
+    /// The same, owned.
+    pub fn into_event(self) -> Option<Arc<Event>> {
         match self {
             Self::Event(event) => Some(event),
             Self::Missed(_) => None,

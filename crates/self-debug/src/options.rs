@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use harness::{Budget, Event, Settings};
+use harness::{Budget, Event, EventKind, Settings};
 use repair_core::Policy;
 
 use crate::approver::Approver;
@@ -19,7 +19,8 @@ use crate::observers::Observers;
 /// let options = SelfDebugOptions::default()
 ///     .max_retries(2)
 ///     .budget(Budget::default().attempt_timeout(Duration::from_secs(10)))
-///     .on_event(|event| eprintln!("{} {}", event.tool, event.kind.name()));
+///     .on_retry(|event| eprintln!("{event}"))
+///     .on_give_up(|event| eprintln!("{event}"));
 /// # let _ = options;
 /// ```
 #[derive(Clone)]
@@ -90,9 +91,39 @@ impl SelfDebugOptions {
 
     /// Tells a closure every event, in order, on a thread of its own. Whatever it does, calls are
     /// not touched by it; if it falls more than 1,024 events behind, it misses the oldest.
+    ///
+    /// What was not told yet when the program ends is lost, unless it waits for
+    /// [`crate::SelfDebug::flush`] or [`crate::ToolBox::flush`].
     pub fn on_event(self, closure: impl FnMut(&Event) + Send + 'static) -> Self {
         self.observers.watch(closure);
         self
+    }
+
+    /// The same for [`EventKind::Succeeded`] alone.
+    pub fn on_success(self, closure: impl FnMut(&Event) + Send + 'static) -> Self {
+        self.on(|kind| matches!(kind, EventKind::Succeeded { .. }), closure)
+    }
+
+    /// The same for [`EventKind::Retrying`] alone.
+    pub fn on_retry(self, closure: impl FnMut(&Event) + Send + 'static) -> Self {
+        self.on(|kind| matches!(kind, EventKind::Retrying { .. }), closure)
+    }
+
+    /// The same for [`EventKind::GaveUp`] alone.
+    pub fn on_give_up(self, closure: impl FnMut(&Event) + Send + 'static) -> Self {
+        self.on(|kind| matches!(kind, EventKind::GaveUp { .. }), closure)
+    }
+
+    fn on(
+        self,
+        is_meant: fn(&EventKind) -> bool,
+        mut closure: impl FnMut(&Event) + Send + 'static,
+    ) -> Self {
+        self.on_event(move |event| {
+            if is_meant(&event.kind) {
+                closure(event);
+            }
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use harness::{Budget, Event, FailedAttempt, Message, Request, Spent};
+use harness::{Budget, Event, FailedAttempt, Message, RefusedCandidate, Request, Spent};
 use repair_core::{Call, Fix, HistoryCall, RawCall};
 use serde_json::Value;
 
@@ -13,7 +13,8 @@ use crate::text::shortened;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallReport {
-    /// The tool's result; or the error of the **first** try, with what was tried attached.
+    /// The tool's result; or the error of the **first** try, with what was tried attached. But if
+    /// the last try may have had its effect, its error: who does not know would do it again.
     pub result: Result<Value, ToolError>,
     /// The call that ran last; `None` if none did.
     pub executed: Option<Arc<Call<'static>>>,
@@ -27,6 +28,8 @@ pub struct CallReport {
     pub note: String,
     /// The tries that failed, oldest first.
     pub attempts: Vec<FailedAttempt>,
+    /// The candidates that did not run, and why, oldest first.
+    pub refused: Vec<RefusedCandidate>,
     /// What was spent.
     pub spent: Spent,
     /// How it ended: succeeded, or gave up with a reason.

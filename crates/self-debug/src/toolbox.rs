@@ -16,7 +16,22 @@ use crate::options::SelfDebugOptions;
 use crate::report::{CallContext, CallReport};
 use crate::tool::Tool;
 
-type Tools = HashMap<String, Arc<dyn Tool>>;
+/// The tools by name, and what is wrong with their schemas.
+struct Tools {
+    by_name: HashMap<String, Arc<dyn Tool>>,
+    problems: Vec<SchemaProblem>,
+}
+
+impl Tools {
+    fn compile(tools: Vec<Arc<dyn Tool>>) -> (Self, ToolSet) {
+        let (set, problems) = ToolSet::new(tools.iter().map(|tool| tool.spec().clone()));
+        let by_name = tools
+            .into_iter()
+            .map(|tool| (tool.spec().name().to_owned(), tool))
+            .collect();
+        (Self { by_name, problems }, set)
+    }
+}
 
 /// The tools of one conversation: resolves names, repairs, checks permission on the resolved name,
 /// runs, and tries again. Cheap to clone; clones are the same conversation.
@@ -56,7 +71,6 @@ pub struct ToolBox {
 struct Inner {
     debugger: Arc<dyn Debugger>,
     options: SelfDebugOptions,
-    problems: Vec<SchemaProblem>,
 }
 
 /// Collects what a [`ToolBox`] is made of.
@@ -94,18 +108,17 @@ impl ToolBoxBuilder {
 
     /// Compiles the schemas.
     pub fn build(self) -> ToolBox {
-        let (set, problems) = ToolSet::new(self.tools.iter().map(|tool| tool.spec().clone()));
+        let (tools, set) = Tools::compile(self.tools);
         let set = match self.permitted {
             Some(names) => set.with_permitted(names),
             None => set,
         };
         ToolBox {
             driver: Driver::new(set, self.options.clone()),
-            tools: Arc::new(RwLock::new(Arc::new(by_name(self.tools)))),
+            tools: Arc::new(RwLock::new(Arc::new(tools))),
             inner: Arc::new(Inner {
                 debugger: self.debugger,
                 options: self.options,
-                problems,
             }),
         }
     }
@@ -116,13 +129,6 @@ impl fmt::Debug for ToolBoxBuilder {
         let names = self.tools.iter().map(|tool| tool.spec().name());
         f.debug_list().entries(names).finish()
     }
-}
-
-fn by_name(tools: Vec<Arc<dyn Tool>>) -> Tools {
-    tools
-        .into_iter()
-        .map(|tool| (tool.spec().name().to_owned(), tool))
-        .collect()
 }
 
 impl ToolBox {
@@ -139,10 +145,9 @@ impl ToolBox {
     /// The same tools and options for another conversation: nothing is spent, nothing has
     /// happened. Observers stay.
     pub fn new_conversation(&self) -> Self {
-        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         Self {
             inner: Arc::clone(&self.inner),
-            tools: Arc::new(RwLock::new(Arc::clone(&tools))),
+            tools: Arc::new(RwLock::new(self.tools())),
             driver: Driver::new(self.tool_set(), self.inner.options.clone()),
         }
     }
@@ -158,8 +163,12 @@ impl ToolBox {
     }
 
     /// The schemas that do not compile; arguments of their tools are not validated.
-    pub fn schema_problems(&self) -> &[SchemaProblem] {
-        &self.inner.problems
+    pub fn schema_problems(&self) -> Vec<SchemaProblem> {
+        self.tools().problems.clone()
+    }
+
+    fn tools(&self) -> Arc<Tools> {
+        Arc::clone(&self.tools.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Permits only these tools from now on, in this conversation. Calls under way see it before
@@ -170,18 +179,23 @@ impl ToolBox {
 
     /// Replaces all tools, as an MCP server does when its list changes. What is permitted stays as
     /// it is: a new tool may run only if its name was permitted, or nothing was ever withheld. Calls
-    /// under way keep the schemas they began with.
-    pub fn replace_tools(&self, tools: Vec<Arc<dyn Tool>>) -> Vec<SchemaProblem> {
-        let (set, problems) = ToolSet::new(tools.iter().map(|tool| tool.spec().clone()));
-        let tools = Arc::new(by_name(tools));
-        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+    /// under way keep the schemas they began with; [`ToolBox::schema_problems`] tells those of the new
+    /// ones that do not compile.
+    pub fn replace_tools(&self, tools: Vec<Arc<dyn Tool>>) {
+        let (tools, set) = Tools::compile(tools);
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(tools);
         self.driver.conversation.replace_tools(set);
-        problems
     }
 
     /// The events of all calls from now on.
     pub fn subscribe(&self) -> Subscription {
         self.driver.observers.subscribe()
+    }
+
+    /// Waits until the closures of [`SelfDebugOptions::on_event`] were told everything that
+    /// happened so far; for as long as one of them blocks.
+    pub async fn flush(&self) {
+        self.driver.observers.flush().await;
     }
 
     /// Runs a call, whatever state it came in.
@@ -219,8 +233,7 @@ impl Parts for ToolBox {
         if !self.tool_set().permits(name) {
             return None;
         }
-        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
-        tools.get(name).cloned().map(Held::Shared)
+        self.tools().by_name.get(name).cloned().map(Held::Shared)
     }
 
     fn debugger(&self) -> &dyn Debugger {

@@ -93,6 +93,14 @@ fn write(event: &Event) {
     }
 }
 
+/// Whether a call's id looks like one. It comes from the model or its server, so anything else could
+/// be a text.
+fn is_id(id: &str) -> bool {
+    let is_id_byte =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':');
+    id.len() <= 64 && id.bytes().all(is_id_byte)
+}
+
 /// The span of one run of a tool. A subscriber that panics changes nothing.
 pub(crate) struct ToolSpan(Span);
 
@@ -107,7 +115,7 @@ impl ToolSpan {
                 gen_ai.operation.name = "execute_tool",
                 gen_ai.tool.name = tool,
                 gen_ai.tool.r#type = "function",
-                gen_ai.tool.call.id = call_id,
+                gen_ai.tool.call.id = call_id.filter(|id| is_id(id)),
                 attempt,
                 error.r#type = tracing::field::Empty,
             )

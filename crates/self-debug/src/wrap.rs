@@ -87,6 +87,12 @@ impl<T: Tool, D: Debugger> SelfDebug<T, D> {
         self.driver.observers.subscribe()
     }
 
+    /// Waits until the closures of [`SelfDebugOptions::on_event`] were told everything that
+    /// happened so far; for as long as one of them blocks.
+    pub async fn flush(&self) {
+        self.driver.observers.flush().await;
+    }
+
     /// Why arguments are not validated, if the tool's schema does not compile.
     pub fn schema_problem(&self) -> Option<&SchemaProblem> {
         self.problem.as_ref()

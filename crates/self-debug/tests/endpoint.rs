@@ -1,10 +1,12 @@
 //! The loop with a model behind an HTTP endpoint that answers rightly and wrongly.
 
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use self_debug::{
-    CallContext, CallReport, GiveUpReason, LlmDebugger, Message, OpenAiModel, OpenAiOptions,
-    RawCall, SelfDebugOptions, wrap_with_self_debug,
+    CallContext, CallReport, ChatModel, ChatReply, ChatRequest, GiveUpReason, LlmDebugger, Message,
+    ModelError, ModelErrorKind, OpenAiModel, OpenAiOptions, RawCall, SelfDebugOptions,
+    chat_model_fn, wrap_with_self_debug,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +21,7 @@ fn options(server: &Server) -> OpenAiOptions {
 }
 
 /// What comes of a call of a path that does not exist, with this model as debugger.
-async fn debugged(debugger: LlmDebugger<OpenAiModel>) -> (CallReport, Vec<Value>) {
+async fn debugged<M: ChatModel>(debugger: LlmDebugger<M>) -> (CallReport, Vec<Value>) {
     let (tool, runs) = Recorder::only("b.txt");
     let tool = wrap_with_self_debug(tool, debugger, SelfDebugOptions::default());
     let context = CallContext::new([Message::new("user", "Read b.txt")]);
@@ -203,14 +205,44 @@ async fn an_endpoint_that_is_not_there_is_told() {
     assert!(because(&report).contains("cannot be reached"));
 }
 
+/// What the endpoint asks for is read here, and kept by the debugger under a simulated clock.
 #[tokio::test]
-async fn the_pause_that_an_endpoint_asks_for_is_kept() {
-    let busy = Reply::Full(429, "retry-after-ms: 200\r\n", "{}".to_owned());
-    let begin = Instant::now();
-    let (report, _, server) = with([busy, right()]).await;
+async fn the_pause_that_an_endpoint_asks_for_is_read() {
+    let busy = |header: &'static str| Reply::Full(429, header, "{}".to_owned());
+    for (header, pause) in [
+        ("retry-after-ms: 200\r\n", Some(Duration::from_millis(200))),
+        ("retry-after: 3\r\n", Some(Duration::from_secs(3))),
+        ("retry-after: soon\r\n", None),
+        ("", None),
+    ] {
+        let server = Server::start([busy(header)]).await;
+        let model = OpenAiModel::new(options(&server)).unwrap();
+        let request = ChatRequest::new(Vec::new(), json!({}), 100);
+        let error = model.complete(&request).await.unwrap_err();
+        assert_eq!(error.kind(), ModelErrorKind::RateLimited, "{header}");
+        assert_eq!(error.retry_after(), pause, "{header}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pause_that_a_model_asks_for_is_kept() {
+    let asked = AtomicU32::new(0);
+    let model = chat_model_fn(|_: ChatRequest| {
+        let is_first = asked.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            if is_first {
+                let busy = ModelError::new(ModelErrorKind::RateLimited, "busy");
+                return Err(busy.with_retry_after(Some(Duration::from_secs(7))));
+            }
+            let answer = r#"{"candidates": [{"arguments": {"path": "b.txt"}, "confidence": 0.9}]}"#;
+            Ok(ChatReply::new(answer))
+        }
+    });
+    let begin = tokio::time::Instant::now();
+    let (report, _) = debugged(LlmDebugger::new(model)).await;
     assert!(report.result.is_ok());
-    assert!(begin.elapsed() >= Duration::from_millis(200));
-    assert_eq!(server.requests().len(), 2);
+    assert_eq!(begin.elapsed(), Duration::from_secs(7));
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]

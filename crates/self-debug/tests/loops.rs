@@ -120,6 +120,32 @@ async fn after_giving_up_the_first_error_comes_back_with_all_attempts() {
     assert!(matches!(error.gave_up(), Some(GiveUpReason::Budget { .. })));
 }
 
+/// Who reads only the first refusal would write again.
+#[tokio::test(start_paused = true)]
+async fn a_last_try_that_may_have_had_its_effect_is_told() {
+    let (tool, runs) = Recorder::named("write", Effect::Mutating, |number, _| {
+        Err(if number == 0 {
+            ToolError::value("there is only b.txt")
+        } else {
+            ToolError::transient("the connection broke")
+                .with_effect_possible()
+                .with_source(std::io::Error::other("the cause"))
+        })
+    });
+    let debugger = debugger_fn(|_: Arc<Failure>| async {
+        Ok::<_, DebuggerError>(Candidate::new(path("b.txt"), 0.9))
+    });
+    let tool = wrap_with_self_debug(tool, debugger, SelfDebugOptions::default());
+    let report = tool.call_report(json!({"path": "a.txt"})).await;
+    let error = report.result.unwrap_err();
+    assert_eq!(error.message(), "the connection broke");
+    assert!(error.may_have_run());
+    assert!(std::error::Error::source(&error).is_some());
+    assert_eq!(runs.count(), 2);
+    assert_eq!(error.attempts().len(), 2);
+    assert!(report.history.arguments.contains("b.txt"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_debugger_that_fails_never_hides_the_error() {
     async fn outcome<D: Debugger>(debugger: D) -> (String, &'static str, usize) {

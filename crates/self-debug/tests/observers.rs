@@ -32,6 +32,30 @@ async fn one_that_panics_changes_nothing_and_hears_the_next_event() {
 }
 
 #[tokio::test]
+async fn a_flush_waits_for_what_every_closure_has_to_hear() {
+    let (tool, _) = Recorder::only("a.txt");
+    let (heard, ends, failures) = (Counter::default(), Counter::default(), Counter::default());
+    let (all, successes, given_up) = (heard.clone(), ends.clone(), failures.clone());
+    let options = SelfDebugOptions::default()
+        .on_event(move |_| {
+            std::thread::yield_now();
+            all.add();
+            assert!(!all.get().is_multiple_of(2), "an observer");
+        })
+        .on_success(move |_| successes.add())
+        .on_give_up(move |_| given_up.add());
+    let tool = wrap_with_self_debug(tool, NoDebugger, options);
+    tool.flush().await;
+    for _ in 0..100 {
+        assert!(tool.call(json!({"path": "a.txt"})).await.is_ok());
+    }
+    assert!(tool.call(json!({"path": "b.txt"})).await.is_err());
+    tool.flush().await;
+    // The last call: failed, proposed, gave up.
+    assert_eq!((heard.get(), ends.get(), failures.get()), (103, 100, 1));
+}
+
+#[tokio::test]
 async fn one_that_blocks_delays_no_call_and_no_other_observer() {
     let (tool, runs) = Recorder::only("a.txt");
     let (release, blocked) = mpsc::channel::<()>();

@@ -25,20 +25,27 @@
 
 pub mod protocol;
 
+/// The README's programs must compile and run.
+#[cfg(all(doctest, feature = "openai"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 pub use call_text;
 pub use repair_core;
 
 pub use call_text::{CallDelta, CallReader, DeltaAssembler, Mode, Piece, ReadOptions, read_calls};
 pub use repair_core::{
-    Arguments, BadSchema, Call, Candidate, Effect, Finish, Fix, Fixes, JsonRepair, Policy, RawCall,
-    Reason, Rejected, Repaired, Risk, RuleSetting, ToolSet, ToolSpec, Verdict, repair_json, rules,
+    Arguments, BadSchema, Call, Effect, Finish, Fix, Fixes, JsonRepair, Policy, RawCall, Reason,
+    Rejected, Repaired, Risk, RuleSetting, ToolSet, ToolSpec, Verdict, repair_json, rules,
 };
 #[cfg(feature = "self-debug")]
 pub use self_debug;
 #[cfg(feature = "self-debug")]
 pub use self_debug::{
-    CallContext, CallReport, Debugger, FnTool, HeuristicDebugger, LlmDebugger, SelfDebugOptions,
-    Tool, ToolBox, ToolError, ToolExt, debugger_fn, wrap_with_self_debug,
+    Approval, ApprovalRequest, Approver, Budget, CallContext, CallReport, Candidate, Debugger,
+    DebuggerError, Event, EventKind, Failure, FnTool, HeuristicDebugger, LlmDebugger, Message,
+    NoDebugger, Notice, Proposed, SelfDebugOptions, Subscription, Tool, ToolBox, ToolError,
+    ToolExt, approver_fn, async_trait, debugger_fn, wrap_with_self_debug,
 };
 #[cfg(feature = "openai")]
 pub use self_debug::{OpenAiModel, OpenAiOptions};

@@ -1,4 +1,5 @@
-//! A small agent: asks a model, repairs and runs its calls, tells it the results, asks again.
+//! A small agent: asks a model, repairs and runs its calls, tells it the results, asks again. What
+//! needs consent is asked at the terminal.
 //!
 //! ```sh
 //! OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_MODEL=qwen \
@@ -14,9 +15,12 @@ use std::error::Error;
 
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
-use self_debug::{CallContext, CallReport, LlmDebugger, Message, OpenAiModel, RawCall, ToolBox};
+use self_debug::{
+    CallContext, CallReport, LlmDebugger, Message, OpenAiModel, RawCall, SelfDebugOptions, ToolBox,
+};
 use serde_json::{Value, json};
 use toolmend::{Finish, ReadOptions, read_calls};
+use toolmend_examples::approver::TerminalApprover;
 use toolmend_examples::notebook::Notebook;
 
 /// The most turns of a conversation.
@@ -30,13 +34,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     } else {
         words.join(" ")
     };
-    let model = OpenAiModel::from_env()?;
+    let model = OpenAiModel::from_env().map_err(|error| error.to_string())?;
     let name = model.name().to_owned();
     let notebook = Notebook::with_examples();
     let tools = ToolBox::builder()
         .tool(notebook.search())
         .tool(notebook.read())
         .tool(notebook.write())
+        .tool(notebook.delete())
+        .options(SelfDebugOptions::default().approver(TerminalApprover::new()))
         .debugger(LlmDebugger::new(model))
         .build();
     // The configuration reads OPENAI_BASE_URL and OPENAI_API_KEY by itself.

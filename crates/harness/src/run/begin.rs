@@ -123,6 +123,7 @@ impl CallRun {
         }
         if !self.fixes.is_empty() {
             self.emit(EventKind::Repaired {
+                emitted: self.memory.raw.arguments().unwrap_or_default().into(),
                 arguments: self.arguments(),
                 fixes: Arc::clone(&self.fixes),
             });

@@ -1,5 +1,6 @@
 //! Other arguments: what rules and debugger propose, and which of it runs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use repair_core::{Call, Fix, RawCall, Reason, ToolSet, ToolSpec, canonical_json};
@@ -228,6 +229,7 @@ impl CallRun {
 
     /// Takes the best candidate that is a call; without one, asks again or gives up.
     fn consider(&mut self, candidates: &[Candidate], otherwise: Option<GiveUpReason>) {
+        let refused_before = self.memory.refused.len();
         let tools = self.shared.tools();
         let base = self.arguments();
         let message = self.message();
@@ -284,8 +286,24 @@ impl CallRun {
         match (missing, otherwise) {
             (Some((candidate, paths)), _) => self.escalate_missing(&candidate, paths),
             (None, Some(reason)) => self.give_up(reason),
+            // Told so, the debugger said the same again.
+            (None, None) if !self.was_new(refused_before) => {
+                self.give_up(GiveUpReason::NoCandidate)
+            }
             (None, None) => self.ask(Vec::new()),
         }
+    }
+
+    /// Whether any refused candidate from this place on had not been refused before.
+    fn was_new(&self, from: usize) -> bool {
+        let canonical = |refused: &RefusedCandidate| {
+            canonical_json(&refused.arguments).unwrap_or_else(|| refused.arguments.to_string())
+        };
+        let (earlier, now) = self.memory.refused.split_at(from);
+        let known: BTreeSet<String> = earlier.iter().map(canonical).collect();
+        !now.iter()
+            .map(canonical)
+            .all(|refused| known.contains(&refused))
     }
 
     pub(super) fn check(&self, tools: &ToolSet, arguments: &str) -> Checked {

@@ -55,6 +55,7 @@ impl CallRun {
         self.step = Step::Done(Arc::new(Outcome {
             end,
             failures: std::mem::take(&mut self.memory.failures),
+            refused: std::mem::take(&mut self.memory.refused),
             fixes: Arc::clone(&self.fixes),
             note,
             history,

@@ -61,6 +61,32 @@ fn the_first_valid_one_that_has_not_failed_runs() {
 }
 
 #[test]
+fn a_debugger_that_repeats_itself_is_not_asked_a_third_time() {
+    let mut run = refused("read", CALL);
+    run.proposes([
+        path("nobody knows this", 0.2),
+        Candidate::new(r#"{"path": "b", "limit": -1}"#, 0.9),
+    ]);
+    assert_eq!(run.failure().refused.len(), 2);
+    run.proposes([Candidate::new(r#"{ "limit":-1, "path":"b" }"#, 0.9)]);
+    let outcome = run.outcome();
+    let why: Vec<&str> = outcome
+        .refused
+        .iter()
+        .map(|refused| &*refused.why)
+        .collect();
+    assert_eq!(why.len(), 3, "{why:?}");
+    assert!(why[0].contains("confidence"), "{why:?}");
+    assert!(matches!(
+        &outcome.end,
+        harness::End::GaveUp {
+            reason: GiveUpReason::NoCandidate,
+            ..
+        }
+    ));
+}
+
+#[test]
 fn without_a_valid_one_the_debugger_is_told_and_asked_again_within_its_rounds() {
     let settings = Settings::default().run_budget(Budget::default().rounds(2));
     let mut run = Driven::start(&conversation(settings), "read", CALL);

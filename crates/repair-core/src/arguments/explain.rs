@@ -38,6 +38,9 @@ pub(crate) fn explain(
 
 /// Most allowed values that an error lists.
 const LISTED: usize = 30;
+/// Most unknown keys that a missing one is compared with, and the longest of them.
+const COMPARED: usize = 32;
+const COMPARED_BYTES: usize = 64;
 
 /// A judge for each keyword that can be compiled alone: one with a reference in it cannot.
 fn judges_of(limits: &Map<String, Value>) -> Vec<(String, Judge)> {
@@ -181,15 +184,22 @@ impl Walk<'_> {
             .children(node)
             .map(|child| self.arena.key(child).into_owned())
             .collect();
+        let unknown: Vec<String> = self
+            .arena
+            .children(node)
+            .map(|child| self.arena.key(child))
+            .filter(|key| key.len() <= COMPARED_BYTES && members.property(key).is_none())
+            .take(COMPARED)
+            .map(std::borrow::Cow::into_owned)
+            .collect();
         for (name, expected) in declared.chain(undeclared).collect::<Vec<_>>() {
             if !present.contains(&**name) {
+                let got = match nearest(name, &unknown) {
+                    Some(key) => format!("nothing (there is an unknown '{key}')"),
+                    None => "nothing".to_owned(),
+                };
                 within(path, name, |path| {
-                    self.error(
-                        path,
-                        format!("{expected} (required)"),
-                        "nothing".to_owned(),
-                        None,
-                    );
+                    self.error(path, format!("{expected} (required)"), got, None);
                 });
             }
         }
@@ -282,6 +292,16 @@ fn one_of(choices: &Choices) -> String {
         more => format!(", … ({more} more)"),
     };
     format!("one of {}{more}", shown.join(", "))
+}
+
+/// The unknown key that could be this name misspelt; the first in the alphabet of equally near ones.
+fn nearest<'k>(name: &str, unknown: &'k [String]) -> Option<&'k str> {
+    unknown
+        .iter()
+        .map(|key| (strsim::osa_distance(name, key), key.as_str()))
+        .filter(|(distance, key)| 3 * distance <= name.len().max(key.len()))
+        .min()
+        .map(|(_, key)| key)
 }
 
 fn words(kinds: Kinds) -> String {

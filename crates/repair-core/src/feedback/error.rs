@@ -146,9 +146,12 @@ impl Rejected {
                 "Send it again, smaller and less deeply nested.",
             ),
         };
-        // Of these three reasons the detail says no more than the problem.
+        // Of these reasons the detail says no more than the problem.
         let detail = match self.reason() {
-            Reason::Arguments | Reason::NeedsApproval | Reason::Truncated => "",
+            Reason::NotPermitted
+            | Reason::Arguments
+            | Reason::NeedsApproval
+            | Reason::Truncated => "",
             _ => self.detail(),
         };
         match clause(detail) {

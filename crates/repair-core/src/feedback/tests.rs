@@ -319,6 +319,21 @@ fn what_only_the_whole_schema_says_is_told_too() {
 }
 
 #[test]
+fn a_missing_property_is_told_beside_the_one_that_may_be_meant() {
+    let schema = schema!({
+        "type": "object",
+        "properties": {"start": {"type": "string"}, "end": {"type": "string"}},
+        "required": ["start", "end"]
+    });
+    insta::assert_snapshot!(told(schema, "edit", r#"{"strat": "11:00", "sart": 1, "note": "x"}"#), @r#"
+    The arguments of 'edit' do not fit its parameters. The call was not run; correct the arguments and send it again.
+    Expected parameters for 'edit' — required: ['start', 'end'], optional: [].
+    - /start: expected string (required), got nothing (there is an unknown 'sart')
+    - /end: expected string (required), got nothing
+    "#);
+}
+
+#[test]
 fn names_texts_cuts_and_guesses() {
     insta::assert_snapshot!(told(edit_schema(), "edti", "{}"), @r#"
     Tool 'edti' does not exist. Did you mean 'edit'?

@@ -15,16 +15,39 @@ use crate::json::{Arena, Kind, NONE, NodeId, equal, node_to_value, number, to_nu
 
 /// A compiled validator.
 #[derive(Clone, Debug)]
-pub(crate) struct Judge(jsonschema::Validator<ArenaJson>);
+pub(crate) struct Judge {
+    validator: jsonschema::Validator<ArenaJson>,
+    /// The schema as it was written, where that was made plain before: what it accepts is valid,
+    /// too. (A null that two branches of a `oneOf` accept would otherwise be refused.)
+    as_written: Option<jsonschema::Validator<ArenaJson>>,
+}
 
 impl Judge {
     /// Compiles a schema. Remote references are not fetched: they are an error here.
     pub(crate) fn compile(schema: &Value, assert_formats: bool) -> Result<Self, String> {
+        Ok(Self {
+            validator: Self::validator(schema, assert_formats)?,
+            as_written: None,
+        })
+    }
+
+    /// Compiles a schema that was made plain, and beside it the one that was written.
+    pub(crate) fn compile_both(plain: &Value, written: &Value) -> Result<Self, String> {
+        let mut judge = Self::compile(plain, false)?;
+        if plain != written {
+            judge.as_written = Self::validator(written, false).ok();
+        }
+        Ok(judge)
+    }
+
+    fn validator(
+        schema: &Value,
+        assert_formats: bool,
+    ) -> Result<jsonschema::Validator<ArenaJson>, String> {
         jsonschema::options_for::<ArenaJson>()
             .offline()
             .should_validate_formats(assert_formats)
             .build(schema)
-            .map(Self)
             .map_err(|error| {
                 let path = error.instance_path().to_string();
                 if path.is_empty() {
@@ -37,7 +60,12 @@ impl Judge {
 
     /// Whether the document under `root` satisfies the schema.
     pub(crate) fn accepts(&self, arena: &Arena<'_>, root: NodeId) -> bool {
-        self.0.is_valid(View { arena, id: root })
+        let document = View { arena, id: root };
+        self.validator.is_valid(document)
+            || self
+                .as_written
+                .as_ref()
+                .is_some_and(|as_written| as_written.is_valid(document))
     }
 }
 

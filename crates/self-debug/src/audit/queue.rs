@@ -181,10 +181,12 @@ fn weight(event: &Event) -> usize {
     const BASE: usize = 256;
     let texts = match &event.kind {
         EventKind::Failed { arguments, .. }
-        | EventKind::Repaired { arguments, .. }
         | EventKind::CandidateRejected { arguments, .. }
         | EventKind::Retrying { arguments, .. }
         | EventKind::Succeeded { arguments, .. } => arguments.len(),
+        EventKind::Repaired {
+            emitted, arguments, ..
+        } => emitted.len() + arguments.len(),
         EventKind::Proposed { candidates, .. } => candidates
             .iter()
             .map(|candidate| candidate.text().len() + candidate.rationale.len())

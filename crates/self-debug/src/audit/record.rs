@@ -98,6 +98,8 @@ pub enum Body {
     },
     /// Rules made a call right before it ran.
     Repaired {
+        /// The arguments as the model wrote them.
+        emitted: String,
         /// The arguments that will run.
         arguments: String,
         /// What was changed.
@@ -274,7 +276,12 @@ impl Body {
                 arguments: arguments.to_string(),
                 may_have_run: *may_have_run,
             },
-            EventKind::Repaired { arguments, fixes } => Self::Repaired {
+            EventKind::Repaired {
+                emitted,
+                arguments,
+                fixes,
+            } => Self::Repaired {
+                emitted: emitted.to_string(),
                 arguments: arguments.to_string(),
                 fixes: fixes.iter().map(FixRecord::of).collect(),
             },

@@ -122,6 +122,9 @@ pub struct Run {
     pub run: u64,
     /// The tool.
     pub tool: String,
+    /// The arguments as the model wrote them, where rules changed the call before it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emitted: Option<String>,
     /// The first failed try; none if rules made the call right before it ran.
     pub failure: Option<FailureRow>,
     /// Further failed tries.
@@ -156,6 +159,7 @@ impl Run {
 /// A run whose end was not read yet.
 #[derive(Debug, Default)]
 struct Open {
+    emitted: Option<String>,
     failures: Vec<FailureRow>,
     fixes: Vec<FixRecord>,
     candidates: Vec<CandidateRow>,
@@ -342,7 +346,12 @@ impl Open {
                 class: about.class.clone(),
                 message: about.message.clone(),
             }),
-            Body::Repaired { arguments, fixes } => {
+            Body::Repaired {
+                emitted,
+                arguments,
+                fixes,
+            } => {
+                self.emitted = Some(emitted);
                 self.fixes.extend(fixes);
                 self.choose(ChosenBy::Repair, None, arguments);
             }
@@ -413,6 +422,7 @@ impl Open {
             conversation: about.conversation,
             run: about.run,
             tool: about.tool,
+            emitted: self.emitted,
             failure: failures.next(),
             failures: failures.collect(),
             fixes: self.fixes,

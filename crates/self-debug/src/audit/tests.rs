@@ -71,7 +71,7 @@ fn every_kind() -> Vec<Event> {
         ),
         event(
             1,
-            &json!({"repaired": {"arguments": "{\"limit\":5}", "fixes": [fix]}}),
+            &json!({"repaired": {"emitted": "{\"limit\":\"5\"}", "arguments": "{\"limit\":5}", "fixes": [fix]}}),
         ),
         event(
             2,
@@ -194,7 +194,7 @@ fn planted_secrets_reach_no_line() {
     }})));
     log.record(event_with(
         1,
-        &json!({"repaired": {"arguments": "{}", "fixes": [fix]}}),
+        &json!({"repaired": {"emitted": format!("{{\"note\":\"{password}\"}}"), "arguments": "{}", "fixes": [fix]}}),
         &json!({"message": format!("{password} is not good enough; header was Bearer {token}")}),
     ));
     log.record(event(2, &json!({"proposed": {
@@ -461,7 +461,7 @@ fn four_runs() -> Vec<Vec<String>> {
         run_of(
             1,
             &[
-                json!({"tool": "search", "kind": {"repaired": {"arguments": "{\"limit\":5}", "fixes": [fix, fix]}}}),
+                json!({"tool": "search", "kind": {"repaired": {"emitted": "{\"limit\":\"5\"}", "arguments": "{\"limit\":5}", "fixes": [fix, fix]}}}),
                 json!({"tool": "search", "kind": {"succeeded": {"arguments": "{\"limit\":5}", "digest": 1}}}),
             ],
         ),

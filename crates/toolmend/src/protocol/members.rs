@@ -8,12 +8,18 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+/// What half a surrogate pair becomes.
+const HALF: &str = "\u{FFFD}";
+
 /// A string. Half a surrogate pair in it became U+FFFD.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Text<'l> {
     pub(super) text: Cow<'l, str>,
     /// There was half a pair.
     pub(super) was_damaged: bool,
+    /// The second half of a pair at the very beginning, and the first half at the very end: the
+    /// other one may stand in the piece beside.
+    pub(super) halves: (Option<u16>, Option<u16>),
 }
 
 impl Text<'_> {
@@ -37,7 +43,7 @@ impl<'de: 'l, 'l> Deserialize<'de> for Text<'l> {
                     |_| without_half_pairs(bytes),
                     |text| Text {
                         text: Cow::Borrowed(text),
-                        was_damaged: false,
+                        ..Text::default()
                     },
                 ))
             }
@@ -61,13 +67,76 @@ fn without_half_pairs(bytes: &[u8]) -> Text<'static> {
         text.push_str(chunk.valid());
         // Each of the three bytes is a chunk of its own.
         if chunk.invalid() == FIRST_BYTE_OF_HALF {
-            text.push(char::REPLACEMENT_CHARACTER);
+            text.push_str(HALF);
             was_damaged = true;
         }
     }
+    let half = |bytes: Option<&[u8; 3]>, kind: std::ops::RangeInclusive<u16>| {
+        let [0xED, middle, last] = *bytes? else {
+            return None;
+        };
+        let code = 0xD000 | u16::from(middle & 0x3F) << 6 | u16::from(last & 0x3F);
+        kind.contains(&code).then_some(code)
+    };
     Text {
         text: text.into(),
         was_damaged,
+        halves: (
+            half(bytes.first_chunk(), 0xDC00..=0xDFFF),
+            half(bytes.last_chunk(), 0xD800..=0xDBFF),
+        ),
+    }
+}
+
+/// Joins surrogate pairs whose halves stand in two pieces of one text.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    /// The first half, at the end of the last piece.
+    first: Option<u16>,
+    /// A half stayed alone.
+    pub(super) was_damaged: bool,
+}
+
+impl Pairs {
+    /// What stayed alone at the end of the piece before, and this piece with the pair that it
+    /// completes. A first half at its end is left for the next one.
+    pub(super) fn join<'l>(&mut self, piece: Text<'l>) -> (&'static str, Cow<'l, str>) {
+        if piece.text.is_empty() {
+            return ("", piece.text);
+        }
+        let (second, first) = piece.halves;
+        let pair = self.first.zip(second).and_then(|(first, second)| {
+            let mut pair = char::decode_utf16([first, second]);
+            pair.next()?.ok()
+        });
+        let alone = match pair {
+            Some(_) => "",
+            None => self.rest(),
+        };
+        self.first = first;
+        if pair.is_none() && first.is_none() {
+            self.was_damaged |= piece.was_damaged;
+            return (alone, piece.text);
+        }
+        let mut text = &*piece.text;
+        if pair.is_some() {
+            text = text.strip_prefix(HALF).unwrap_or(text);
+        }
+        if first.is_some() {
+            text = text.strip_suffix(HALF).unwrap_or(text);
+        }
+        self.was_damaged |= text.contains(HALF);
+        let joined = pair.into_iter().chain(text.chars()).collect();
+        (alone, Cow::Owned(joined))
+    }
+
+    /// What stayed alone at the end of the text.
+    pub(super) fn rest(&mut self) -> &'static str {
+        if self.first.take().is_none() {
+            return "";
+        }
+        self.was_damaged = true;
+        HALF
     }
 }
 

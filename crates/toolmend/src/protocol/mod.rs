@@ -21,6 +21,7 @@ use request::Request;
 
 /// What `toolmend repair` knows beside the lines.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Defaults {
     /// The tools of lines that bring none.
     pub tools: Option<Toolkit>,

@@ -1,11 +1,14 @@
 //! The `raw` of a line: what the model wrote, in its different forms.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use call_text::{CallDelta, CallReader, DeltaAssembler, Piece, ReadOptions};
 use repair_core::{Finish, Fix, RawCall, Risk, Rule, Stage, ToolSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::members::{Members, Text, told};
+use super::members::{Members, Pairs, Text, told};
 use super::request::{Mode, Request};
 
 /// What stood in a line.
@@ -127,7 +130,13 @@ fn marked(raw: RawCall<'static>, line_was_damaged: bool) -> RawCall<'static> {
 fn text(request: &Request<'_>, tools: &ToolSet) -> Result<Written, String> {
     let pieces: Vec<Text<'_>> = elements(request.raw)
         .map_err(|error| format!("a text is a string, or a list of pieces: {error}"))?;
-    let was_damaged = pieces.iter().any(|piece| piece.was_damaged);
+    let mut pairs = Pairs::default();
+    let mut joined: Vec<Cow<'_, str>> = Vec::new();
+    for piece in pieces {
+        let (alone, piece) = pairs.join(piece);
+        joined.extend([alone.into(), piece]);
+    }
+    joined.push(pairs.rest().into());
     let options = ReadOptions::default()
         .with_mode(request.text_calls)
         .with_tool_choice_none(request.forbids_calls)
@@ -138,12 +147,12 @@ fn text(request: &Request<'_>, tools: &ToolSet) -> Result<Written, String> {
         for piece in pieces {
             match piece {
                 Piece::Text(text) => written.content.push_str(&text),
-                Piece::Call(call) => written.calls.push(marked(call, was_damaged)),
+                Piece::Call(call) => written.calls.push(marked(call, pairs.was_damaged)),
             }
         }
     };
-    for piece in pieces {
-        take(reader.push(&piece.text));
+    for piece in joined {
+        take(reader.push(&piece));
     }
     take(reader.finish());
     Ok(written)
@@ -153,52 +162,76 @@ fn text(request: &Request<'_>, tools: &ToolSet) -> Result<Written, String> {
 
 fn stream(request: &Request<'_>) -> Result<Written, String> {
     let deltas: Vec<&RawValue> = elements(request.raw)?;
-    let mut assembler = DeltaAssembler::new();
-    let mut was_damaged = false;
+    let mut assembler = Deltas::default();
     for (at, delta) in deltas.into_iter().enumerate() {
         if delta.get() == "null" {
             continue;
         }
-        was_damaged |= push_delta(&mut assembler, delta).map_err(|error| {
+        assembler.push(delta).map_err(|error| {
             format!("a delta is an object with `index`, `id` and `function`; delta {at}: {error}")
         })?;
     }
-    let calls = assembler.finish(request.finish).into_iter();
     Ok(Written {
-        calls: calls.map(|call| marked(call, was_damaged)).collect(),
+        calls: assembler.finish(request.finish),
         content: String::new(),
     })
 }
 
-/// Whether the delta held half a surrogate pair.
-fn push_delta(assembler: &mut DeltaAssembler, delta: &RawValue) -> Result<bool, String> {
-    let outer = Members::of(delta)?;
-    let inner = function_of(&outer)?;
-    let mut was_damaged = false;
-    let mut call = CallDelta::new();
-    if let Some(index) = outer.typed("index")? {
-        call = call.with_index(index);
-    }
-    if let Some(id) = id_of(&outer) {
-        call = call.with_id(id);
-    }
-    let name = match inner.text("name")? {
-        Some(name) => Some(name),
-        None => outer.text("name")?,
-    };
-    if let Some(name) = name {
-        was_damaged |= name.was_damaged;
-        call = call.with_name(name.text);
-    }
-    if let Some(arguments) = inner.get("arguments").or_else(|| outer.get("arguments")) {
-        call = match text_of(arguments) {
-            Some(text) => {
-                was_damaged |= text.was_damaged;
-                call.with_fragment(text.text)
-            }
-            None => call.with_value(arguments.get()),
+/// The deltas of a reply, each call's halves of surrogate pairs joined.
+#[derive(Debug, Default)]
+struct Deltas {
+    assembler: DeltaAssembler,
+    /// By the index under which the arguments come.
+    pairs: BTreeMap<Option<u64>, Pairs>,
+    was_damaged: bool,
+}
+
+impl Deltas {
+    fn push(&mut self, delta: &RawValue) -> Result<(), String> {
+        let outer = Members::of(delta)?;
+        let inner = function_of(&outer)?;
+        let index = outer.typed("index")?;
+        let mut call = delta_under(index);
+        if let Some(id) = id_of(&outer) {
+            call = call.with_id(id);
+        }
+        let name = match inner.text("name")? {
+            Some(name) => Some(name),
+            None => outer.text("name")?,
         };
+        if let Some(name) = name {
+            self.was_damaged |= name.was_damaged;
+            call = call.with_name(name.text);
+        }
+        if let Some(arguments) = inner.get("arguments").or_else(|| outer.get("arguments")) {
+            call = match text_of(arguments) {
+                Some(text) => {
+                    let pairs = self.pairs.entry(index).or_default();
+                    let (alone, text) = pairs.join(text);
+                    self.assembler.push(delta_under(index).with_fragment(alone));
+                    call.with_fragment(text)
+                }
+                None => call.with_value(arguments.get()),
+            };
+        }
+        self.assembler.push(call);
+        Ok(())
     }
-    assembler.push(call);
-    Ok(was_damaged)
+
+    fn finish(mut self, finish: Finish) -> Vec<RawCall<'static>> {
+        for (index, pairs) in &mut self.pairs {
+            self.assembler
+                .push(delta_under(*index).with_fragment(pairs.rest()));
+            self.was_damaged |= pairs.was_damaged;
+        }
+        let calls = self.assembler.finish(finish).into_iter();
+        calls.map(|call| marked(call, self.was_damaged)).collect()
+    }
+}
+
+fn delta_under<'a>(index: Option<u64>) -> CallDelta<'a> {
+    match index {
+        Some(index) => CallDelta::new().with_index(index),
+        None => CallDelta::new(),
+    }
 }

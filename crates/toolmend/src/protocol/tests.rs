@@ -74,3 +74,67 @@ fn an_answer_is_not_a_hundred_times_as_long_as_its_line() {
         assert!(listed + more > 19_000, "{more}");
     }
 }
+
+/// A text as a JSON string, each of its UTF-16 units as an escape.
+fn escaped(units: &[u16]) -> String {
+    let escapes: Vec<String> = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+    format!("\"{}\"", escapes.concat())
+}
+
+fn answered(mode: &str, raw: &str) -> serde_json::Value {
+    let line =
+        format!(r#"{{"id": 1, "mode": "{mode}", "tools": [{{"name": "t"}}], "raw": [{raw}]}}"#);
+    serde_json::from_str(&answer_repair(&line, &Defaults::default()).line).unwrap()
+}
+
+#[test]
+fn a_surrogate_pair_may_be_cut_between_pieces() {
+    let delta = |index: usize, fragment: &str| {
+        format!(r#"{{"index": {index}, "function": {{"name": "t", "arguments": {fragment}}}}}"#)
+    };
+    let arguments: Vec<u16> = r#"{"a": "😀x🦀🦀"}"#.encode_utf16().collect();
+    let call: Vec<u16> = r#"é🦀<tool_call>{"name": "t", "arguments": {"a": "😀🦀"}}</tool_call>"#
+        .encode_utf16()
+        .collect();
+    let text = answered("text", &escaped(&call));
+    assert_eq!(text["calls"][0]["arguments"]["a"], "😀🦀");
+    let other = delta(1, "\"{}\"");
+    let stream = answered(
+        "stream",
+        &format!("{}, {other}", delta(0, &escaped(&arguments))),
+    );
+    assert_eq!(stream["calls"][0]["arguments"]["a"], "😀x🦀🦀");
+    for size in 1..4 {
+        let pieces: Vec<String> = call.chunks(size).map(escaped).collect();
+        assert_eq!(answered("text", &pieces.join(", ")), text, "by {size}");
+        // The deltas of another call stand between.
+        let deltas: Vec<String> = arguments
+            .chunks(size)
+            .map(|units| delta(0, &escaped(units)))
+            .collect();
+        let between = format!(", {}, ", delta(1, "\"\""));
+        let cut = format!("{}, {other}", deltas.join(&between));
+        assert_eq!(
+            answered("stream", &cut)["calls"][0]["arguments"]["a"],
+            "😀x🦀🦀",
+            "by {size}"
+        );
+    }
+}
+
+#[test]
+fn half_a_surrogate_pair_that_stays_alone_is_told() {
+    let first =
+        r#"{"index": 0, "id": "a", "function": {"name": "t", "arguments": "{\"a\": \"\ud83d"}}"#;
+    for rest in [
+        r#"{"index": 0, "function": {"arguments": "x\"}"}}"#,
+        r#"{"index": 0, "function": {"arguments": "\ud83d\"}"}}"#,
+        r#"{"index": 0, "id": "b", "function": {"name": "t", "arguments": "{\"a\": \"\ude00\"}"}}"#,
+    ] {
+        let answer = answered("stream", &format!("{first}, {rest}"));
+        let told = answer.to_string();
+        assert!(told.contains("lone_surrogate"), "{told}");
+    }
+    let answer = answered("text", r#""a\ud83d", "\ud83d\ude00\ud83d""#);
+    assert_eq!(answer["content"], "a\u{FFFD}😀\u{FFFD}");
+}

@@ -25,6 +25,7 @@ pub enum ToolsError {
 
 /// A compiled tool set, with the schemas that did not compile.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Toolkit {
     /// The tools.
     pub set: ToolSet,

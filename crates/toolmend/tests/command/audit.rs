@@ -31,7 +31,7 @@ fn log() -> String {
     });
     [
         line(0, "login", Some("value"), failed.clone()),
-        line(1, "search", None, json!({"event": "repaired", "arguments": "{\"n\":5}", "fixes": [fix]})),
+        line(1, "search", None, json!({"event": "repaired", "emitted": "{\"n\":\"5\"}", "arguments": "{\"n\":5}", "fixes": [fix]})),
         line(0, "login", None, json!({
             "event": "proposed", "round": 0, "candidates": [candidate], "model": "small", "input_tokens": 300,
             "output_tokens": 40, "cost_micros": 1_250_000

@@ -70,7 +70,10 @@ A policy file:
   effects = { delete_file = "destructive", search = "read_only" }
   accept = "inferred"                 # risk that is applied: lossless, inferred or guess
   accept_for = { search = "guess" }
-  rules = { name_affix = "off" }      # off, or the risk to count it as; see: toolmend rules"#;
+  rules = { name_affix = "off" }      # off, or the risk to count it as; see: toolmend rules
+  integral_floats = true              # 5.0 becomes 5 where the schema wants an integer
+  limits = { bytes = 1000000, depth = 64, errors = 5 }  # longest arguments, deepest nesting, most
+                                      # errors in feedback"#;
 
 const JSON_HELP: &str = r#"Example:
   echo '{"id":1,"input":"{path: a.txt, lines: [1, 2"}' | toolmend json
@@ -111,7 +114,8 @@ enum Command {
     Audit(Audit),
     /// List every rule: its name, how sure it is, what it costs, what was wrong.
     ///
-    /// The names are those of a policy file and of the fixes in an answer.
+    /// The names are those of a policy file and of the fixes in an answer. Costs are added up over a
+    /// call: of several repairs the cheapest is taken, and two that cost the same are a refusal.
     Rules,
 }
 
@@ -120,8 +124,7 @@ struct RepairArgs {
     /// Tools for the lines that bring none: a JSON file with a list of OpenAI or MCP tool objects.
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// What may be applied without asking: a TOML file with default_effect, effects, accept,
-    /// accept_for, rules, integral_floats, limits.
+    /// What may be applied without asking: a TOML file, see below.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     #[command(flatten)]
@@ -227,19 +230,22 @@ fn defaults(args: &RepairArgs) -> Result<Defaults, Failure> {
 }
 
 fn list_rules() -> Result<ExitCode, Failure> {
-    let mut out = io::stdout().lock();
-    for rule in toolmend::rules() {
+    let header = format!("{:26} {:21} {:>4}  what was wrong", "rule", "risk", "cost");
+    let rows = toolmend::rules().map(|rule| {
         let loss = rule
             .loss
             .map_or(String::new(), |loss| format!(" ({loss:?})").to_lowercase());
         let risk = format!("{:?}{loss}", rule.risk);
-        let line = format!(
-            "{:24} {:20} {:>4}  {}",
+        format!(
+            "{:26} {:21} {:>4}  {}",
             rule.id,
             risk.to_lowercase(),
             rule.cost,
             rule.summary
-        );
+        )
+    });
+    let mut out = io::stdout().lock();
+    for line in std::iter::once(header).chain(rows) {
         if let Err(error) = writeln!(out, "{line}") {
             return if error.kind() == io::ErrorKind::BrokenPipe {
                 Ok(ExitCode::SUCCESS)

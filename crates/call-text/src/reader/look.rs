@@ -1,0 +1,353 @@
+//! What stands at the cursor of a walk: text, a token, a mark, calls.
+
+use repair_core::ToolSpec;
+
+use super::CallReader;
+use crate::cursor::{Cursor, Look, Stop};
+use crate::format::{self, FORMATS, Format};
+use crate::options::Mode;
+use crate::prose::{self, Marks};
+use crate::section::{self, Found, Next};
+use crate::tools::{Context, MAX_NAME};
+use crate::turns::{self, Turn};
+use crate::{envelope, trigger, values};
+
+/// How many possible calls may turn out at the end of the text to be none.
+const MAX_REFUSED: usize = 64;
+
+/// What the walk does next.
+pub(super) enum Step {
+    Wait,
+    /// So many bytes are text.
+    Text(usize),
+    /// So many bytes are a special token: text, but no prose.
+    Special(usize),
+    Turn(usize, Turn),
+    /// Back-ticks, or the tildes of a fence.
+    Marks(Marks),
+    /// The mark of a quotation at the start of a line.
+    BlockQuote,
+    /// So many bytes begin an element that only shows its content, and what ends it.
+    Showing(usize, &'static str),
+    /// So many bytes end such an element.
+    Shown(usize),
+    Calls(&'static Format, Found, usize),
+}
+
+impl CallReader {
+    /// What stands at the cursor.
+    pub(super) fn step(&mut self, held: &str, is_end: bool) -> Step {
+        let rest = held.get(self.at..).unwrap_or_default();
+        if let Some(format) = self.section {
+            match section::go_on(format, rest, is_end, self.context()) {
+                Err(Stop::More) => return Step::Wait,
+                Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
+                Ok(Next::Over(length)) => {
+                    self.section = None;
+                    return Step::Calls(
+                        format,
+                        Found {
+                            calls: Vec::new(),
+                            length,
+                        },
+                        0,
+                    );
+                }
+                Err(Stop::Not) => self.section = None,
+            }
+        }
+        if self.options.forbidden {
+            return Step::Text(rest.len());
+        }
+        if rest.is_empty() {
+            return Step::Wait;
+        }
+        match self.look(held, rest, is_end) {
+            Ok(step) => step,
+            Err(Stop::More) => Step::Wait,
+            Err(Stop::Not) => Step::Text(rest.chars().next().map_or(1, char::len_utf8)),
+        }
+    }
+
+    fn look(&mut self, held: &str, rest: &str, is_end: bool) -> Look<Step> {
+        let more = if is_end { Stop::Not } else { Stop::More };
+        let first = rest.chars().next().unwrap_or_default();
+        let at_line_start = self.prose.at_line_start;
+        let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#');
+        match first {
+            '`' => return self.at_marks('`', rest, is_end),
+            '~' if at_line_start => return self.at_marks('~', rest, is_end),
+            '<' | '[' | ']' | '{' | '◁' => {}
+            '>' if at_line_start => {}
+            '(' if self.options.mode == Mode::Expected => {
+                return self.at_parenthesis(held, is_end);
+            }
+            _ if is_word && at_line_start => {}
+            _ if at_line_start && first.is_whitespace() => {
+                let blank = rest.len() - rest.trim_start().len();
+                return Ok(Step::Text(blank));
+            }
+            _ => return Ok(Step::Text(self.run(held))),
+        }
+        if self.told.any && at_line_start && !self.prose.in_code() {
+            match turns::is_continuation(rest) {
+                Ok(true) => {
+                    self.told.is_over = true;
+                    self.told.is_made_up = true;
+                }
+                Err(()) if !is_end => return Err(Stop::More),
+                _ => {}
+            }
+        }
+        let may_start = trigger::may_start(rest);
+        if may_start && let Some(step) = self.at_marker(rest, is_end)? {
+            return Ok(step);
+        }
+        if let Some(step) = self.at_tag(rest, is_end)? {
+            return Ok(step);
+        }
+        if may_start && let Some((length, turn)) = turns::turn_at(rest) {
+            if !is_end && turns::may_become_turn(rest) {
+                return Err(Stop::More);
+            }
+            // A tag that is only mentioned begins nothing.
+            if turn != Turn::Reasoning || !self.prose.in_code() {
+                return Ok(Step::Turn(length, turn));
+            }
+        }
+        let may_grow = may_start && !is_end;
+        if may_grow && (turns::may_become_turn(rest) || trigger::may_become_marker(rest)) {
+            return Err(Stop::More);
+        }
+        match first {
+            '<' => self.at_angle(rest, more),
+            '>' => Ok(Step::BlockQuote),
+            '{' | '[' => self.at_bracket(rest, is_end)?.ok_or(Stop::Not),
+            _ if is_word => self.at_word(held, rest, is_end),
+            _ => Err(Stop::Not),
+        }
+    }
+
+    /// How far prose goes on without anything that could begin a call.
+    fn run(&mut self, held: &str) -> usize {
+        let bytes = held.as_bytes();
+        let expected = self.options.mode == Mode::Expected;
+        let first = held.get(self.at..).and_then(|rest| rest.chars().next());
+        let from = self.at + first.map_or(1, char::len_utf8);
+        if self.calm_until < from {
+            self.calm_until = trigger::find(bytes, from, expected).unwrap_or(bytes.len());
+        }
+        let calm = bytes.get(self.at..self.calm_until).unwrap_or_default();
+        for end in memchr::memchr_iter(b'\n', calm) {
+            let line = bytes.get(self.at + end + 1..).unwrap_or_default();
+            let blanks = line
+                .iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+                .count();
+            let line = line.get(blanks..).unwrap_or_default();
+            if self.line_starts.matter(line, self.told.any) {
+                return end + 1 + blanks;
+            }
+        }
+        calm.len()
+    }
+
+    /// Special tokens, and elements that only show their content.
+    fn at_angle(&self, rest: &str, more: Stop) -> Look<Step> {
+        match turns::special_at(rest) {
+            Ok(Some(length)) => return Ok(Step::Special(length)),
+            Ok(None) => {}
+            Err(()) => return Err(more),
+        }
+        if self.options.mode == Mode::Expected {
+            return Err(Stop::Not);
+        }
+        if let Some(close) = self.prose.showing() {
+            let Some(head) = rest.as_bytes().get(..close.len()) else {
+                let may_close = close
+                    .get(..rest.len())
+                    .is_some_and(|close| close.eq_ignore_ascii_case(rest));
+                return Err(if may_close { more } else { Stop::Not });
+            };
+            return if head.eq_ignore_ascii_case(close.as_bytes()) {
+                Ok(Step::Shown(close.len()))
+            } else {
+                Err(Stop::Not)
+            };
+        }
+        match prose::showing_at(rest) {
+            Ok(Some((length, close))) => Ok(Step::Showing(length, close)),
+            Ok(None) => Err(Stop::Not),
+            Err(()) => Err(more),
+        }
+    }
+
+    pub(super) fn context(&self) -> Context<'_> {
+        Context {
+            tools: &self.tools,
+            mode: self.options.mode,
+        }
+    }
+
+    fn at_marker(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        for format in FORMATS {
+            let opens = format.open.iter().any(|marker| rest.starts_with(marker));
+            if opens
+                && self.reads(format)
+                && let Some(step) = self.begin(format, rest, is_end)?
+            {
+                return Ok(Some(step));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Calls in tags without a marker before them.
+    fn at_tag(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        if !rest.starts_with(['<', ']']) {
+            return Ok(None);
+        }
+        for format in [
+            &format::BARE_TAGS,
+            &format::BARE_ELEMENTS,
+            &format::TOOL_TAG,
+        ] {
+            if self.reads(format)
+                && let Some(step) = self.begin(format, rest, is_end)?
+            {
+                return Ok(Some(step));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether calls of a format with markers are read here: not in code, in reasoning, as a
+    /// quotation, or behind a result that the model made up.
+    fn reads(&self, format: &Format) -> bool {
+        if self.told.is_made_up
+            || self.prose.is_reasoning && !self.options.reasoning && !format.ends_reasoning
+        {
+            return false;
+        }
+        self.options.mode == Mode::Expected || !(self.prose.is_message || self.prose.is_shown())
+    }
+
+    /// Whether calls of a format without markers are read here.
+    fn reads_bare(&self, format: &Format) -> bool {
+        let is_marked = self.prose.after_special && self.prose.at_line_start;
+        let place = self.options.mode == Mode::Expected && (!self.told.is_over || is_marked)
+            || self.options.mode == Mode::Leaked && self.prose.at_line_start;
+        place && self.reads(format)
+    }
+
+    fn begin(&mut self, format: &'static Format, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        if self.refused >= MAX_REFUSED {
+            return Ok(None);
+        }
+        match section::begin(format, rest, is_end, self.context()) {
+            Ok(found) => Ok(Some(Step::Calls(format, found, 0))),
+            Err(Stop::More) => Err(Stop::More),
+            Err(Stop::Not) => {
+                self.refused += usize::from(is_end);
+                Ok(None)
+            }
+        }
+    }
+
+    fn at_marks(&mut self, mark: char, rest: &str, is_end: bool) -> Look<Step> {
+        let marks = Marks::at(rest, mark);
+        if marks.count == rest.len() && !is_end {
+            return Err(Stop::More);
+        }
+        if mark == '~' && !marks.is_fence() {
+            return Err(Stop::Not);
+        }
+        let reads = marks.is_fence()
+            && !self.prose.in_fence()
+            && match self.options.mode {
+                Mode::Leaked => self.prose.at_start,
+                Mode::Expected => !self.told.is_over,
+            };
+        if reads
+            && self.reads(&format::FENCED)
+            && let Some(step) = self.begin(&format::FENCED, rest, is_end)?
+        {
+            return Ok(step);
+        }
+        Ok(Step::Marks(marks))
+    }
+
+    fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        let cursor = Cursor::new(rest, is_end);
+        if !self.reads_bare(&format::BARE_JSON)
+            || self.unfinished.contains(&self.at) && !envelope::begins_as_call(cursor)?
+        {
+            return Ok(None);
+        }
+        let found = self.begin(&format::BARE_JSON, rest, is_end)?;
+        if found.is_none() {
+            // What is open where a reading breaks off breaks off there too.
+            self.unfinished = self.unfinished.split_off(&self.at);
+            let open = values::open_at_break(cursor, self.context().bare());
+            self.unfinished
+                .extend(open.into_iter().map(|open| self.at + open));
+        }
+        Ok(found)
+    }
+
+    /// A word at the start of a line: it may be a tool's name.
+    fn at_word(&mut self, held: &str, rest: &str, is_end: bool) -> Look<Step> {
+        let text = Ok(Step::Text(self.run(held)));
+        if !self.reads_bare(&format::BARE_NAMED) {
+            return text;
+        }
+        let length = match trigger::name_at(rest) {
+            Some(length) => length,
+            None if is_end || rest.len() > MAX_NAME => return text,
+            None if trigger::may_become_name(rest, self.tools.specs().map(ToolSpec::name)) => {
+                return Err(Stop::More);
+            }
+            None => return text,
+        };
+        let word = rest.get(..length).unwrap_or_default();
+        if !self.context().declares(word) {
+            return text;
+        }
+        for format in [&format::BARE_NAMED, &format::BARE_PYTHON] {
+            if let Some(step) = self.begin(format, rest, is_end)? {
+                return Ok(step);
+            }
+        }
+        text
+    }
+
+    fn knows(&mut self, word: &str) -> bool {
+        let context = Context {
+            tools: &self.tools,
+            mode: self.options.mode,
+        };
+        self.known_words.knows(word, context)
+    }
+
+    /// A parenthesis, where calls are expected: the name stands before it.
+    fn at_parenthesis(&mut self, held: &str, is_end: bool) -> Look<Step> {
+        let before = held.get(..self.at).unwrap_or_default();
+        let name = trigger::name_before(before);
+        let lead = before.get(..before.len() - name.len()).unwrap_or_default();
+        let cleaned = crate::printed::clean_name(name);
+        let is_definition = lead.ends_with("def ") || lead.ends_with("class ");
+        if name.is_empty()
+            || is_definition
+            || !self.reads_bare(&format::BARE_PYTHON)
+            || !self.knows(&cleaned)
+        {
+            return Err(Stop::Not);
+        }
+        let start = self.at - name.len();
+        let text = held.get(start..).unwrap_or_default();
+        match self.begin(&format::BARE_PYTHON, text, is_end)? {
+            Some(Step::Calls(format, found, _)) => Ok(Step::Calls(format, found, name.len())),
+            _ => Err(Stop::Not),
+        }
+    }
+}
