@@ -64,17 +64,6 @@ pub(crate) fn strict_length(text: &str, max_depth: usize) -> Result<usize, Stric
     Ok(reader.at)
 }
 
-/// An open container and its last child.
-struct Open {
-    id: NodeId,
-    last: NodeId,
-    is_object: bool,
-    /// Fingerprints of the keys so far.
-    seen: Fingerprints,
-    /// Two keys may be the same.
-    may_repeat: bool,
-}
-
 /// A set of the bytes that keys hash to. Keys that differ mostly have different ones, and then
 /// they need no comparison.
 #[derive(Default)]
@@ -113,7 +102,10 @@ struct Reader<'r, 'a> {
     known: usize,
     value_flags: u8,
     key_flags: u8,
-    open: Vec<Open>,
+    /// The container that is open, or [`NONE`]. While it is, its node holds the container around
+    /// it as the next sibling, and its last child as the end: a stack without a list.
+    open: NodeId,
+    depth: usize,
     /// The key of the value that is read next.
     key: (u32, u32, u8),
 }
@@ -133,7 +125,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             base,
             value_flags,
             key_flags,
-            open: Vec::new(),
+            open: NONE,
+            depth: 0,
             key: (0, 0, 0),
         }
     }
@@ -153,13 +146,13 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.at = scan::skip_space(self.bytes, self.at);
         loop {
             if self.value()? {
-                if self.open.len() > max_depth {
+                if self.depth > max_depth {
                     return Err(StrictError::TooDeep(self.at));
                 }
                 continue;
             }
             while self.after_value()? {}
-            if self.open.is_empty() {
+            if self.open == NONE {
                 return Ok(());
             }
         }
@@ -201,10 +194,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// next.
     fn after_value(&mut self) -> Result<bool, StrictError> {
         self.at = scan::skip_space(self.bytes, self.at);
-        let Some(open) = self.open.last() else {
+        if self.open == NONE {
             return Ok(false);
-        };
-        match (self.peek(), open.is_object) {
+        }
+        let is_object = self.arena.node(self.open).kind == Kind::Object;
+        match (self.peek(), is_object) {
             (b',', is_object) => {
                 self.at = scan::skip_space(self.bytes, self.at + 1);
                 if is_object {
@@ -230,13 +224,11 @@ impl<'r, 'a> Reader<'r, 'a> {
             return Ok(false);
         }
         let id = self.push(kind, start, start, 0);
-        self.open.push(Open {
-            id,
-            last: NONE,
-            is_object: kind == Kind::Object,
-            seen: Fingerprints::default(),
-            may_repeat: false,
-        });
+        let around = self.open;
+        let node = self.arena.node_mut(id);
+        (node.next, node.end) = (around, NONE);
+        self.open = id;
+        self.depth += 1;
         if kind == Kind::Object {
             self.member_key()?;
         }
@@ -244,13 +236,26 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     fn close(&mut self) {
-        let end = self.place(self.at);
-        if let Some(open) = self.open.pop() {
-            self.arena.node_mut(open.id).end = end;
-            if open.may_repeat {
-                find_duplicates(self.arena, self.text, self.base, open.id);
-            }
+        let (id, end) = (self.open, self.place(self.at));
+        let node = self.arena.node_mut(id);
+        node.end = end;
+        self.open = std::mem::replace(&mut node.next, NONE);
+        self.depth -= 1;
+        if node.kind == Kind::Object && self.may_repeat(id) {
+            find_duplicates(self.arena, self.text, self.base, id);
         }
+    }
+
+    /// Whether two keys of an object may be the same.
+    fn may_repeat(&self, object: NodeId) -> bool {
+        let mut seen = Fingerprints::default();
+        self.arena.all_children(object).any(|child| {
+            let node = self.arena.node(child);
+            let start = (node.key_start - self.base) as usize + 1;
+            let end = (node.key_end - self.base) as usize - 1;
+            let key = self.bytes.get(start..end).unwrap_or_default();
+            seen.add(key) || node.has(KEY_ESCAPED)
+        })
     }
 
     fn push(&mut self, kind: Kind, start: usize, end: usize, flags: u8) -> NodeId {
@@ -269,15 +274,15 @@ impl<'r, 'a> Reader<'r, 'a> {
             kind,
             flags,
         });
-        if let Some(open) = self.open.last_mut() {
-            let parent = self.arena.node_mut(open.id);
+        if self.open != NONE {
+            let parent = self.arena.node_mut(self.open);
             parent.len += 1;
-            if open.last == NONE {
+            let last = std::mem::replace(&mut parent.end, id);
+            if last == NONE {
                 parent.first = id;
             } else {
-                self.arena.node_mut(open.last).next = id;
+                self.arena.node_mut(last).next = id;
             }
-            open.last = id;
         }
         id
     }
@@ -304,10 +309,6 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         let escaped = self.string()?;
         let flags = self.key_flags | if escaped { KEY_ESCAPED } else { 0 };
-        let key = self.bytes.get(start + 1..self.at - 1).unwrap_or_default();
-        if let Some(open) = self.open.last_mut() {
-            open.may_repeat |= open.seen.add(key) || escaped;
-        }
         self.key = (self.place(start), self.place(self.at), flags);
         self.at = scan::skip_space(self.bytes, self.at);
         if self.peek() != b':' {
