@@ -282,11 +282,17 @@ impl<'t> Ends<'t> {
         }
         // Code between two quotes, with a colon behind them, looks like a long key.
         let is_plain = key.name.len() <= MAX_PLAIN_KEY && !key.name.contains(['{', '}']);
+        let takes_any = self.takes_any_key(frame);
         if !is_plain && has_value {
-            return End::Faint;
+            // No key holds a line break, but code between two literals does.
+            let is_code = key.name.contains("\\n") && !takes_any;
+            return if is_code { End::Last } else { End::Faint };
         }
-        let is_item = is_new && is_like_others && self.takes_any_key(frame);
+        let is_item = is_new && is_like_others && takes_any;
+        let is_equation = self.rest(colon).starts_with('=') && separator == 1;
         match (has_value, key.is_quoted) {
+            // An argument of code.
+            (true, true) if is_equation => End::Faint,
             (true, _) if is_item => End::Item,
             (true, true) => End::Member,
             // Named arguments of code look like this, members beside quoted keys do not.

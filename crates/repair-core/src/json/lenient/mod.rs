@@ -6,6 +6,7 @@
 
 mod balance;
 mod bare;
+mod doubt;
 mod end;
 mod frame;
 mod key;
@@ -98,7 +99,7 @@ pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
 }
 
 fn read_plain(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
-    let mut lenient = frame::read(text, tree, place, max_depth);
+    let mut lenient = doubt::read(text, tree, place, max_depth);
     frame::merge_copies(&mut lenient, text.len());
     let has = |rule: &Rule| lenient.fixes.iter().any(|fix| fix.rule.id == rule.id);
     if has(&rules::MISSING_OPENER) && has(&rules::SURPLUS_CLOSER) {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::doubt::Doubts;
 use super::end::{Ends, starts_value};
 use super::output::Output;
 use super::string::write;
@@ -49,6 +50,7 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) out: Output,
     pub(super) stack: Vec<Frame<'t>>,
     pub(super) ends: &'f mut Ends<'t>,
+    pub(super) doubts: &'f mut Doubts,
     pub(super) cut: Option<Cut>,
     pub(super) problem: Option<Problem>,
     /// Where the last value ends in the output.
@@ -72,6 +74,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         max_depth: usize,
         out: Output,
         ends: &'f mut Ends<'t>,
+        doubts: &'f mut Doubts,
     ) -> Self {
         Self {
             text,
@@ -79,6 +82,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             out,
             stack: Vec::new(),
             ends,
+            doubts,
             cut: None,
             problem: None,
             value_end: 0,
@@ -100,6 +104,9 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.push_frame(true);
         }
         while self.state != State::Done {
+            if self.doubts.is_hopeless() {
+                return self.fail();
+            }
             match self.state {
                 State::Value => self.read_value(),
                 State::Key => self.read_key(),
@@ -300,6 +307,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.rewrite_key(&key, &before);
         }
         let colon = self.at + key.colon;
+        self.note_separators(self.at, before.end);
         self.out
             .push(self.text.get(before.end..colon).unwrap_or_default());
         self.at = colon;
@@ -310,6 +318,19 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.write_token(self.peek().unwrap_or(':'), ":", &rules::SEPARATOR);
         }
         self.expect_value(key.name, key.quote);
+    }
+
+    /// Notes the spelling of the separators around a key.
+    fn note_separators(&mut self, key_start: usize, key_end: usize) {
+        let has_comma = self.stack.last().is_some_and(|frame| frame.len > 0);
+        let comma = self.text.get(self.value_read..key_start);
+        if let Some(comma) = comma.filter(|_| has_comma) {
+            self.doubts.separator(comma);
+        }
+        let rest = self.rest(key_end);
+        let value = rest.find(|c: char| !c.is_whitespace() && c != ':');
+        self.doubts
+            .separator(rest.get(..value.unwrap_or(0)).unwrap_or_default());
     }
 
     /// Writes a key that is not strict JSON as one that is.
@@ -335,7 +356,9 @@ impl<'t, 'f> Reader<'t, 'f> {
 
     fn expect_value(&mut self, name: &'t str, quote: Option<char>) {
         let tree = self.tree;
+        let is_root = self.stack.len() == 1;
         if let Some(frame) = self.stack.last_mut() {
+            self.doubts.key(frame, is_root, tree, name);
             frame.keys.insert(name);
             frame.key_quote = quote;
             frame.value_place = tree.member(frame.place, name);
@@ -486,14 +509,14 @@ impl<'t, 'f> Reader<'t, 'f> {
         let had_comma = self.stack.last().is_some_and(|frame| frame.comma.is_some());
         self.remove_trailing_comma();
         while self.stack.len() > depth + 1 {
-            let inner = self.stack.pop().is_some_and(|frame| frame.is_object);
+            let inner = self.pop_frame().is_some_and(|frame| frame.is_object);
             self.out.fix(
                 &rules::MISSING_CLOSER,
                 self.at..self.at,
                 if inner { "}" } else { "]" },
             );
         }
-        let frame = self.stack.pop();
+        let frame = self.pop_frame();
         let group = frame.filter(|frame| closer == ')' && frame.len == 1 && !had_comma);
         if let Some(start) = group.and_then(|frame| frame.group) {
             // One value in parentheses is that value.
@@ -507,6 +530,12 @@ impl<'t, 'f> Reader<'t, 'f> {
             &rules::BRACKET,
         );
         self.value_is_done(false);
+    }
+
+    fn pop_frame(&mut self) -> Option<Frame<'t>> {
+        let frame = self.stack.pop()?;
+        self.doubts.object(&frame, self.tree);
+        Some(frame)
     }
 
     /// Whether behind the end of the root object a comma and a member of it follow.
@@ -551,7 +580,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         }
         let (comma, read) = (item.comma, item.comma_read.clone());
         let end = comma.unwrap_or(self.value_end);
-        self.stack.pop();
+        self.pop_frame();
         self.out.insert(end, '}');
         let here = self.at..self.at;
         let risk = Risk::Inferred;

@@ -139,6 +139,7 @@ impl Reader<'_, '_> {
                 item_end = self.end_before_comma(content, stop);
                 if self.is_torn(stop..after) {
                     self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+                    self.doubts.give_up();
                 }
             }
             inner += 1;
@@ -250,10 +251,41 @@ impl Reader<'_, '_> {
                 (true, repeats || *passed_item)
             }
         };
-        if is_ambiguous {
+        if is_ambiguous && self.lets_in_unknown_key(end, quote.end) {
+            self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+            self.doubts.give_up();
+            return ends;
+        }
+        if is_ambiguous && !self.doubts.is_trial() {
             self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
         }
-        ends
+        let has_separator = self
+            .rest(quote.end)
+            .trim_start()
+            .starts_with([',', '}', ']']);
+        let is_doubtful = match end {
+            End::Content => false,
+            End::Certain => inner > 0 && (balance.is_odd() || !has_separator),
+            End::Item => inner > 0,
+            End::Member | End::Faint | End::Last => true,
+        };
+        if is_doubtful {
+            self.doubts.answer(ends)
+        } else {
+            ends
+        }
+    }
+
+    /// Whether a comma and an undeclared key stand behind a quote, written like any other member:
+    /// the model may well have meant one.
+    fn lets_in_unknown_key(&self, end: End, after: usize) -> bool {
+        let Some(frame) = self.stack.last().filter(|_| end == End::Member) else {
+            return false;
+        };
+        self.rest(after)
+            .strip_prefix(',')
+            .and_then(|rest| key::quoted(rest.trim_start()))
+            .is_some_and(|key| !self.tree.declares(frame.place, key.name))
     }
 
     /// The next quote, backslash or line break.
