@@ -117,7 +117,9 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     let is_whole = text
         .get(..frame::Tail::new(text).start)
         .is_some_and(|body| body.ends_with(['}', ']']));
-    if doubts.answers.is_empty() || !is_whole || is_possible(&first, &doubts) {
+    // Only a schema tells which reading is the best.
+    let has_schema = tree.declares_any(place);
+    if doubts.answers.is_empty() || !is_whole || !has_schema || is_possible(&first, &doubts) {
         return first;
     }
     best_possible(text, tree, place, max_depth).unwrap_or(first)

@@ -238,6 +238,7 @@ impl<'t> Ends<'t> {
         let rest = self.rest(at);
         let end = match rest.chars().next() {
             Some('}' | ']' | '｝' | '］') => self.closers(at, stack),
+            Some('.' | '…') => self.before_ellipsis(at, stack),
             Some(_) if frame.is_object => match key::any(rest) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
@@ -252,6 +253,19 @@ impl<'t> Ends<'t> {
             end.at_most(End::Member)
         } else {
             end
+        }
+    }
+
+    /// Dots for what is left out, and the closers behind them.
+    fn before_ellipsis(&self, at: usize, stack: &[Frame<'t>]) -> End {
+        let rest = self.rest(at);
+        let behind = rest
+            .strip_prefix("...")
+            .or_else(|| rest.strip_prefix('…'))
+            .map(|behind| self.space(self.text.len() - behind.len()));
+        match behind.and_then(|behind| Some((behind, self.char_at(behind)?))) {
+            Some((behind, '}' | ']')) => self.closers(behind, stack).at_most(End::Member),
+            _ => End::Content,
         }
     }
 

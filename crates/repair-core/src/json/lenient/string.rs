@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::balance::Balance;
+use super::balance::{self, Balance};
 use super::end::End;
 use super::output::Output;
 use super::reader::Reader;
@@ -10,6 +10,9 @@ use super::{Cut, Problem, key, rules};
 use crate::json::scan;
 use crate::json::string::{self, StrictEnd};
 use crate::rule::Risk;
+
+/// Longest remark between a string and the closers that end the text, in bytes.
+const MAX_REMARK: usize = 64;
 
 /// A string of the input.
 #[derive(Debug)]
@@ -90,6 +93,8 @@ impl Reader<'_, '_> {
         }
         let mut at = content;
         let mut inner = 0;
+        // The only raw quote so far, if it does not look like an opening one.
+        let mut lone_quote = None;
         let mut balance = Balance::default();
         // A quote was passed that could have ended an item.
         let mut passed_item = false;
@@ -142,17 +147,38 @@ impl Reader<'_, '_> {
                     self.doubts.give_up();
                 }
             }
+            lone_quote =
+                (inner == 0 && !balance::opens(self.text, stop, after)).then_some(stop..after);
             inner += 1;
             balance.quote(self.text, stop, after);
             at = after;
         }
         let end = self.text.len();
+        let certain = self.certain_end(content);
+        if let Some(quote) = lone_quote.filter(|quote| self.holds_remark(quote.end..certain)) {
+            // The text is whole: the string ends here, and what follows is a remark or an expression.
+            return Found {
+                token: start..quote.end,
+                content: content..quote.start,
+                ending: Ending::Closed,
+                inner: 0,
+            };
+        }
         Found {
             token: start..end,
-            content: content..self.certain_end(content),
+            content: content..certain,
             ending: Ending::Cut,
             inner,
         }
+    }
+
+    /// Whether between a quote and the closers of all that is open, at the very end of the text, only
+    /// a few words stand.
+    fn holds_remark(&self, range: Range<usize>) -> bool {
+        let has_closers = range.end < self.text.len();
+        let words = self.text.get(range).unwrap_or_default();
+        let is_short = words.len() <= MAX_REMARK && !words.contains('\n') && !words.contains("\\n");
+        has_closers && !words.is_empty() && is_short
     }
 
     /// Whether the first raw quote of a string looks like its end, but what follows does not fit and
@@ -251,13 +277,10 @@ impl Reader<'_, '_> {
                 (true, repeats || *passed_item)
             }
         };
-        if is_ambiguous && self.lets_in_unknown_key(end, quote.end) {
+        let has_rivals = !self.lets_in_unknown_key(end, quote.end);
+        if is_ambiguous && !(has_rivals && self.doubts.is_trial()) {
             self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
             self.doubts.give_up();
-            return ends;
-        }
-        if is_ambiguous && !self.doubts.is_trial() {
-            self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
         }
         let has_separator = self
             .rest(quote.end)
@@ -269,16 +292,19 @@ impl Reader<'_, '_> {
             End::Item => inner > 0,
             End::Member | End::Faint | End::Last => true,
         };
-        if is_doubtful {
+        if is_doubtful && has_rivals {
             self.doubts.answer(ends)
         } else {
             ends
         }
     }
 
-    /// Whether a comma and an undeclared key stand behind a quote, written like any other member:
+    /// Whether any key is welcome in the innermost object, or a comma and an undeclared key stand behind a quote, written like any other member:
     /// the model may well have meant one.
     fn lets_in_unknown_key(&self, end: End, after: usize) -> bool {
+        if self.ends.knows_no_keys(&self.stack) {
+            return true;
+        }
         let Some(frame) = self.stack.last().filter(|_| end == End::Member) else {
             return false;
         };
