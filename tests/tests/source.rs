@@ -3,8 +3,8 @@
 //!
 //! The slices come from this repository and, where it is there, from the sources in cargo's
 //! registry cache. `TOOLMEND_SOURCE_CASES=20000 cargo test -p toolmend-tests source -- --nocapture`
-//! runs more of them than the suite does and prints the shares; with `TOOLMEND_SOURCE_REPORT=FILE`
-//! what was missed is written to a file.
+//! runs more of them than the suite does and prints the shares; `TOOLMEND_SOURCE_SEED=7` takes
+//! other ones; with `TOOLMEND_SOURCE_REPORT=FILE` what was missed is written to a file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

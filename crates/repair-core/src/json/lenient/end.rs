@@ -48,8 +48,8 @@ const MAX_COMMENT: usize = 200;
 
 /// The look-ahead of the reader.
 pub(super) struct Ends<'t> {
-    text: &'t str,
-    tree: &'t Tree,
+    pub(super) text: &'t str,
+    pub(super) tree: &'t Tree,
     /// From here on there is only frame.
     pub(super) tail: usize,
     /// For each kind of closing quote.

@@ -50,7 +50,7 @@ pub(super) fn read(
             at = surplus_closers(text, end, &mut out);
             continue;
         }
-        let mut reader = Reader::new(text, start, tree, place, max_depth, out, &mut ends, doubts);
+        let mut reader = Reader::new(start, place, max_depth, out, &mut ends, doubts);
         reader.value();
         lenient.cut = lenient.cut.or(reader.cut);
         lenient.problem = lenient.problem.or(reader.problem);
