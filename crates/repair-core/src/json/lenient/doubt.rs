@@ -26,6 +26,8 @@ pub(super) struct Doubts {
     given: Vec<bool>,
     /// Every answer of this reading.
     answers: Vec<bool>,
+    /// A quote was doubtful.
+    pub(super) has_doubt: bool,
     /// This reading is one of several that are tried.
     is_trial: bool,
     is_impossible: bool,
@@ -33,6 +35,8 @@ pub(super) struct Doubts {
     declared_keys: usize,
     /// Keys that the schema rules out.
     surplus_keys: usize,
+    /// Where the first of them stands, if a doubtful quote stands before it.
+    surplus_at: Option<usize>,
     /// As many of them as another reading has that leaves out no key of the outermost object.
     most_surplus: Option<usize>,
     root_keys: usize,
@@ -65,11 +69,22 @@ impl Doubts {
     }
 
     /// Notes a key before it is read.
-    pub(super) fn key(&mut self, frame: &Frame<'_>, is_root: bool, tree: &Tree, key: &str) {
+    pub(super) fn key(
+        &mut self,
+        frame: &Frame<'_>,
+        is_root: bool,
+        tree: &Tree,
+        key: &str,
+        at: usize,
+    ) {
         let is_new = !frame.keys.contains(key);
         let is_declared = tree.declares(frame.place, key);
         self.is_impossible |= !is_new;
-        self.surplus_keys += usize::from(!is_declared && !tree.is_open(frame.place));
+        let is_surplus = !is_declared && !tree.is_open(frame.place);
+        self.surplus_keys += usize::from(is_surplus);
+        if is_surplus && self.has_doubt {
+            self.surplus_at = self.surplus_at.or(Some(at));
+        }
         self.declared_keys += usize::from(is_new && is_declared);
         self.root_keys += usize::from(is_root && is_new && is_declared);
         self.is_impossible |= self
@@ -117,6 +132,13 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     let is_whole = text
         .get(..frame::Tail::new(text).start)
         .is_some_and(|body| body.ends_with(['}', ']']));
+    if !is_whole
+        && first.cut == Some(Cut::Inside)
+        && let Some(before) = doubts.surplus_at.and_then(|at| text.get(..at))
+    {
+        // What looks like a key may be content of the string before it: of neither more is certain.
+        return frame::read(before, tree, place, max_depth, &mut Doubts::default());
+    }
     // Only a schema tells which reading is the best.
     let has_schema = tree.declares_any(place);
     if doubts.answers.is_empty() || !is_whole || !has_schema || is_possible(&first, &doubts) {

@@ -62,6 +62,8 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) tree: &'t Tree,
     pub(super) place: Place,
     max_depth: usize,
+    /// Where the last key starts.
+    key_at: usize,
     pub(super) state: State,
 }
 
@@ -89,6 +91,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             ends,
             place,
             max_depth,
+            key_at: at,
             state: State::Value,
         }
     }
@@ -302,6 +305,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     fn write_key(&mut self, key: key::Key<'t>) {
+        self.key_at = self.at;
         let token = self.rest(self.at).get(..key.length).unwrap_or_default();
         let before = self.at..self.at + key.length;
         if token.starts_with('"') && string_is_strict(token) {
@@ -360,8 +364,9 @@ impl<'t, 'f> Reader<'t, 'f> {
     fn expect_value(&mut self, name: &'t str, quote: Option<char>) {
         let tree = self.tree;
         let is_root = self.stack.len() == 1;
+        let key_at = self.key_at;
         if let Some(frame) = self.stack.last_mut() {
-            self.doubts.key(frame, is_root, tree, name);
+            self.doubts.key(frame, is_root, tree, name, key_at);
             frame.keys.insert(name);
             frame.key_quote = quote;
             frame.value_place = tree.member(frame.place, name);

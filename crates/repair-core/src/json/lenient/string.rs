@@ -292,6 +292,7 @@ impl Reader<'_, '_> {
             End::Item => inner > 0,
             End::Member | End::Faint | End::Last => true,
         };
+        self.doubts.has_doubt |= is_doubtful;
         if is_doubtful && has_rivals {
             self.doubts.answer(ends)
         } else {
