@@ -3,8 +3,8 @@
 //!
 //! The slices come from this repository and, where it is there, from the sources in cargo's
 //! registry cache. `TOOLMEND_SOURCE_CASES=20000 cargo test -p toolmend-tests source -- --nocapture`
-//! runs more of them than the suite does and prints the shares; with `TOOLMEND_SOURCE_REPORT=FILE`
-//! what was missed is written to a file.
+//! runs more of them than the suite does and prints the shares; `TOOLMEND_SOURCE_SEED=7` takes
+//! other ones; with `TOOLMEND_SOURCE_REPORT=FILE` what was missed is written to a file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -416,7 +416,7 @@ enum Outcome {
     Wrong,
 }
 
-fn repair(tools: &Tools, edit: &Edit, broken: &Broken, faults: Faults) -> Outcome {
+fn repair(tools: &Tools, edit: &Edit, broken: &Broken, faults: Faults) -> (Outcome, String) {
     // Completing a text takes a tool without side effects and a sign that it was finished.
     let (tools, finish) = if faults.without_closer {
         (&tools.read_only, Finish::Complete)
@@ -425,7 +425,7 @@ fn repair(tools: &Tools, edit: &Edit, broken: &Broken, faults: Faults) -> Outcom
     };
     let raw = RawCall::new(edit.tool, broken.text.as_str()).with_finish(finish);
     let verdict = tools.repair(&raw, &Policy::default());
-    match &verdict {
+    let outcome = match &verdict {
         Verdict::Rejected(rejected) if faults.cut => of_cut(edit, broken, rejected),
         Verdict::Rejected(_) => Outcome::Refused,
         verdict => {
@@ -438,7 +438,12 @@ fn repair(tools: &Tools, edit: &Edit, broken: &Broken, faults: Faults) -> Outcom
                 Outcome::Wrong
             }
         }
-    }
+    };
+    let said = match &verdict {
+        Verdict::Rejected(rejected) => format!("{:?}: {}", rejected.reason(), rejected.detail()),
+        _ => String::new(),
+    };
+    (outcome, said)
 }
 
 /// A cut text is refused as one; its candidate holds the members that were complete, and nothing
@@ -489,12 +494,16 @@ fn source_code_in_arguments_is_read_exactly() {
         .ok()
         .and_then(|cases| cases.parse().ok())
         .unwrap_or(CASES);
+    let seed = env::var("TOOLMEND_SOURCE_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or(0x5eed);
     let files = source_files();
     let tools = Tools {
         read_only: tools(Effect::ReadOnly),
         mutating: tools(Effect::Mutating),
     };
-    let mut dice = Dice::new(0x5eed);
+    let mut dice = Dice::new(seed);
     let mut tallies: BTreeMap<Faults, Tally> = BTreeMap::new();
     let (mut quoted, mut others) = (Tally::default(), Tally::default());
     let mut missed = Vec::new();
@@ -513,7 +522,7 @@ fn source_code_in_arguments_is_read_exactly() {
             continue;
         };
         done += 1;
-        let outcome = repair(&tools, &edit, &broken, faults);
+        let (outcome, verdict) = repair(&tools, &edit, &broken, faults);
         tallies.entry(faults).or_default().add(outcome);
         let group = match faults.inner_quotes {
             Some(_) => &mut quoted,
@@ -522,7 +531,7 @@ fn source_code_in_arguments_is_read_exactly() {
         group.add(outcome);
         if outcome != Outcome::Exact {
             missed.push(format!(
-                "{outcome:?} {faults:?}\n{}\n{}",
+                "{outcome:?} {verdict} {faults:?}\n{}\n{}",
                 Value::from(edit.members),
                 broken.text
             ));

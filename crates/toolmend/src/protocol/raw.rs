@@ -25,7 +25,7 @@ pub(super) static HALF_PAIR: Rule = Rule::new(
     Stage::Text,
     Risk::Guess,
     110,
-    "half a surrogate pair is no character",
+    "half a surrogate pair is no character; write the character itself",
 );
 
 /// Reads the `raw` of a request.

@@ -57,6 +57,13 @@ impl Balance {
     }
 }
 
+/// Whether a quote looks like one that opens a literal.
+pub(super) fn opens(text: &str, start: usize, end: usize) -> bool {
+    let before = Side::before(text, start);
+    let after = Side::after(text, end);
+    matches!(before, Side::Space | Side::Opener) || !matches!(after, Side::Space | Side::Closer)
+}
+
 /// What stands beside a quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {

@@ -48,8 +48,8 @@ const MAX_COMMENT: usize = 200;
 
 /// The look-ahead of the reader.
 pub(super) struct Ends<'t> {
-    text: &'t str,
-    tree: &'t Tree,
+    pub(super) text: &'t str,
+    pub(super) tree: &'t Tree,
     /// From here on there is only frame.
     pub(super) tail: usize,
     /// For each kind of closing quote.
@@ -238,6 +238,7 @@ impl<'t> Ends<'t> {
         let rest = self.rest(at);
         let end = match rest.chars().next() {
             Some('}' | ']' | '｝' | '］') => self.closers(at, stack),
+            Some('.' | '…') => self.before_ellipsis(at, stack),
             Some(_) if frame.is_object => match key::any(rest) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
@@ -252,6 +253,19 @@ impl<'t> Ends<'t> {
             end.at_most(End::Member)
         } else {
             end
+        }
+    }
+
+    /// Dots for what is left out, and the closers behind them.
+    fn before_ellipsis(&self, at: usize, stack: &[Frame<'t>]) -> End {
+        let rest = self.rest(at);
+        let behind = rest
+            .strip_prefix("...")
+            .or_else(|| rest.strip_prefix('…'))
+            .map(|behind| self.space(self.text.len() - behind.len()));
+        match behind.and_then(|behind| Some((behind, self.char_at(behind)?))) {
+            Some((behind, '}' | ']')) => self.closers(behind, stack).at_most(End::Member),
+            _ => End::Content,
         }
     }
 
@@ -282,11 +296,17 @@ impl<'t> Ends<'t> {
         }
         // Code between two quotes, with a colon behind them, looks like a long key.
         let is_plain = key.name.len() <= MAX_PLAIN_KEY && !key.name.contains(['{', '}']);
+        let takes_any = self.takes_any_key(frame);
         if !is_plain && has_value {
-            return End::Faint;
+            // No key holds a line break, but code between two literals does.
+            let is_code = key.name.contains("\\n") && !takes_any;
+            return if is_code { End::Last } else { End::Faint };
         }
-        let is_item = is_new && is_like_others && self.takes_any_key(frame);
+        let is_item = is_new && is_like_others && takes_any;
+        let is_equation = self.rest(colon).starts_with('=') && separator == 1;
         match (has_value, key.is_quoted) {
+            // An argument of code.
+            (true, true) if is_equation => End::Faint,
             (true, _) if is_item => End::Item,
             (true, true) => End::Member,
             // Named arguments of code look like this, members beside quoted keys do not.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::doubt::Doubts;
 use super::end::Ends;
 use super::output::Output;
 use super::reader::Reader;
@@ -13,7 +14,13 @@ use crate::rule::Rule;
 use crate::schema::{Place, Tree};
 
 /// Reads every value of a text.
-pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
+pub(super) fn read(
+    text: &str,
+    tree: &Tree,
+    place: Place,
+    max_depth: usize,
+    doubts: &mut Doubts,
+) -> Lenient {
     let mut out = Output::for_input(text.len());
     let mut lenient = Lenient::default();
     let mut at = 0;
@@ -43,7 +50,7 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
             at = surplus_closers(text, end, &mut out);
             continue;
         }
-        let mut reader = Reader::new(text, start, tree, place, max_depth, out, &mut ends);
+        let mut reader = Reader::new(start, place, max_depth, out, &mut ends, doubts);
         reader.value();
         lenient.cut = lenient.cut.or(reader.cut);
         lenient.problem = lenient.problem.or(reader.problem);
@@ -52,7 +59,8 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
         if out.len() > value_start {
             lenient.values.push(value_start..out.len());
         }
-        if lenient.cut.is_some()
+        if doubts.is_hopeless()
+            || lenient.cut.is_some()
             || lenient
                 .problem
                 .is_some_and(|problem| !matches!(problem, Problem::NonFinite(_)))

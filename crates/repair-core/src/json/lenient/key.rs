@@ -57,6 +57,10 @@ impl<'t> Seen<'t> {
         self.few.contains(&key) || self.more.contains(key)
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'t str> {
+        self.few.iter().chain(&self.more).copied()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.few.is_empty()
     }

@@ -6,6 +6,9 @@
 
 mod balance;
 mod bare;
+mod close;
+mod content;
+mod doubt;
 mod end;
 mod frame;
 mod key;
@@ -98,7 +101,7 @@ pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
 }
 
 fn read_plain(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
-    let mut lenient = frame::read(text, tree, place, max_depth);
+    let mut lenient = doubt::read(text, tree, place, max_depth);
     frame::merge_copies(&mut lenient, text.len());
     let has = |rule: &Rule| lenient.fixes.iter().any(|fix| fix.rule.id == rule.id);
     if has(&rules::MISSING_OPENER) && has(&rules::SURPLUS_CLOSER) {
@@ -163,5 +166,41 @@ mod tests {
         }
         assert!(lost.is_empty(), "{}", lost.join("\n"));
         assert!(checked > 500, "only {checked} texts were read");
+    }
+
+    /// A value with `depth` containers inside one another; of objects where `kinds` has a bit.
+    fn nested(depth: u32, kinds: u32) -> String {
+        if depth == 0 {
+            return "1".to_owned();
+        }
+        let inner = nested(depth - 1, kinds >> 1);
+        if kinds & 1 == 1 {
+            format!(r#"{{"a": "x", "b": {inner}, "c": [true], "d": {{}}}}"#)
+        } else {
+            format!(r#"[0, {inner}, "y"]"#)
+        }
+    }
+
+    #[test]
+    fn a_text_that_begins_deeper_inside_is_cut() {
+        let tree = Tree::any_object();
+        let mut checked = 0;
+        for kinds in 0..1 << 5 {
+            // The outermost one is an object.
+            let text = nested(5, kinds << 1 | 1);
+            for (start, _) in text.match_indices(['"', '{', '[']) {
+                let before = &text[..start];
+                let open = before.matches(['{', '[']).count() - before.matches(['}', ']']).count();
+                let rest = &text[start..];
+                if open < 2 || key::quoted(rest).is_none() {
+                    continue;
+                }
+                checked += 1;
+                let read = read(rest, &tree, None, MAX_DEPTH);
+                let is_refused = read.problem.is_some() || read.values.len() != 1;
+                assert!(read.cut == Some(Cut::Beginning) || is_refused, "{rest}");
+            }
+        }
+        assert!(checked > 100, "only {checked} texts were read");
     }
 }

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::content::write;
+use super::doubt::Doubts;
 use super::end::{Ends, starts_value};
 use super::output::Output;
-use super::string::write;
 use super::{Cut, Problem, key, rules};
 use crate::json::string::{self, StrictEnd};
 use crate::rule::Risk;
@@ -24,18 +25,18 @@ pub(super) struct Frame<'t> {
     /// Members or items read so far.
     pub(super) len: usize,
     /// Where the output goes back to if the current member turns out to have no value.
-    member_start: usize,
+    pub(super) member_start: usize,
     /// Where the last comma was written, while nothing follows it.
-    comma: Option<usize>,
+    pub(super) comma: Option<usize>,
     /// The bytes of the text that it stands for.
-    comma_read: Range<usize>,
+    pub(super) comma_read: Range<usize>,
     /// Where the bracket for an opening parenthesis was written.
     pub(super) group: Option<usize>,
 }
 
 /// What is read next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Value,
     Key,
     After,
@@ -49,6 +50,7 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) out: Output,
     pub(super) stack: Vec<Frame<'t>>,
     pub(super) ends: &'f mut Ends<'t>,
+    pub(super) doubts: &'f mut Doubts,
     pub(super) cut: Option<Cut>,
     pub(super) problem: Option<Problem>,
     /// Where the last value ends in the output.
@@ -60,33 +62,36 @@ pub(super) struct Reader<'t, 'f> {
     pub(super) tree: &'t Tree,
     pub(super) place: Place,
     max_depth: usize,
-    state: State,
+    /// Where the last key starts.
+    key_at: usize,
+    pub(super) state: State,
 }
 
 impl<'t, 'f> Reader<'t, 'f> {
     pub(super) fn new(
-        text: &'t str,
         at: usize,
-        tree: &'t Tree,
         place: Place,
         max_depth: usize,
         out: Output,
         ends: &'f mut Ends<'t>,
+        doubts: &'f mut Doubts,
     ) -> Self {
         Self {
-            text,
+            text: ends.text,
             at,
             out,
             stack: Vec::new(),
-            ends,
+            doubts,
             cut: None,
             problem: None,
             value_end: 0,
             value_read: 0,
             after_string: false,
-            tree,
+            tree: ends.tree,
+            ends,
             place,
             max_depth,
+            key_at: at,
             state: State::Value,
         }
     }
@@ -100,6 +105,9 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.push_frame(true);
         }
         while self.state != State::Done {
+            if self.doubts.is_hopeless() {
+                return self.fail();
+            }
             match self.state {
                 State::Value => self.read_value(),
                 State::Key => self.read_key(),
@@ -230,7 +238,12 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     /// Writes `strict` for a token of one character.
-    fn write_token(&mut self, given: char, strict: &str, rule: &'static crate::rule::Rule) {
+    pub(super) fn write_token(
+        &mut self,
+        given: char,
+        strict: &str,
+        rule: &'static crate::rule::Rule,
+    ) {
         let end = self.at + given.len_utf8();
         if strict.starts_with(given) {
             self.out.push(strict);
@@ -292,6 +305,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     fn write_key(&mut self, key: key::Key<'t>) {
+        self.key_at = self.at;
         let token = self.rest(self.at).get(..key.length).unwrap_or_default();
         let before = self.at..self.at + key.length;
         if token.starts_with('"') && string_is_strict(token) {
@@ -300,6 +314,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.rewrite_key(&key, &before);
         }
         let colon = self.at + key.colon;
+        self.note_separators(self.at, before.end);
         self.out
             .push(self.text.get(before.end..colon).unwrap_or_default());
         self.at = colon;
@@ -310,6 +325,19 @@ impl<'t, 'f> Reader<'t, 'f> {
             self.write_token(self.peek().unwrap_or(':'), ":", &rules::SEPARATOR);
         }
         self.expect_value(key.name, key.quote);
+    }
+
+    /// Notes the spelling of the separators around a key.
+    fn note_separators(&mut self, key_start: usize, key_end: usize) {
+        let has_comma = self.stack.last().is_some_and(|frame| frame.len > 0);
+        let comma = self.text.get(self.value_read..key_start);
+        if let Some(comma) = comma.filter(|_| has_comma) {
+            self.doubts.separator(comma);
+        }
+        let rest = self.rest(key_end);
+        let value = rest.find(|c: char| !c.is_whitespace() && c != ':');
+        self.doubts
+            .separator(rest.get(..value.unwrap_or(0)).unwrap_or_default());
     }
 
     /// Writes a key that is not strict JSON as one that is.
@@ -335,7 +363,10 @@ impl<'t, 'f> Reader<'t, 'f> {
 
     fn expect_value(&mut self, name: &'t str, quote: Option<char>) {
         let tree = self.tree;
+        let is_root = self.stack.len() == 1;
+        let key_at = self.key_at;
         if let Some(frame) = self.stack.last_mut() {
+            self.doubts.key(frame, is_root, tree, name, key_at);
             frame.keys.insert(name);
             frame.key_quote = quote;
             frame.value_place = tree.member(frame.place, name);
@@ -425,7 +456,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         self.begin_next(comma, read..self.at);
     }
 
-    fn missing_comma(&mut self) {
+    pub(super) fn missing_comma(&mut self) {
         let comma = self.value_end;
         self.out.insert(comma, ',');
         let here = self.at..self.at;
@@ -436,7 +467,7 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     /// Behind a comma, which was written at `comma` for the bytes `read`.
-    fn begin_next(&mut self, comma: usize, read: Range<usize>) {
+    pub(super) fn begin_next(&mut self, comma: usize, read: Range<usize>) {
         let tree = self.tree;
         let Some(frame) = self.stack.last_mut() else {
             return;
@@ -463,161 +494,6 @@ impl<'t, 'f> Reader<'t, 'f> {
             }
             _ => self.fail(),
         }
-    }
-
-    // ---- closing ----
-
-    fn close(&mut self, closer: char) {
-        let closes_object = matches!(closer, '}' | '｝');
-        let Some(depth) = self
-            .stack
-            .iter()
-            .rposition(|frame| frame.is_object == closes_object)
-        else {
-            let end = self.at + closer.len_utf8();
-            self.out.fix(&rules::SURPLUS_CLOSER, self.at..end, "");
-            self.at = end;
-            return;
-        };
-        let end = self.at + closer.len_utf8();
-        if depth == 0 && self.member_follows_root(end) {
-            return self.close_too_early(end);
-        }
-        let had_comma = self.stack.last().is_some_and(|frame| frame.comma.is_some());
-        self.remove_trailing_comma();
-        while self.stack.len() > depth + 1 {
-            let inner = self.stack.pop().is_some_and(|frame| frame.is_object);
-            self.out.fix(
-                &rules::MISSING_CLOSER,
-                self.at..self.at,
-                if inner { "}" } else { "]" },
-            );
-        }
-        let frame = self.stack.pop();
-        let group = frame.filter(|frame| closer == ')' && frame.len == 1 && !had_comma);
-        if let Some(start) = group.and_then(|frame| frame.group) {
-            // One value in parentheses is that value.
-            self.out.text.replace_range(start..=start, " ");
-            self.write_token(closer, "", &rules::BRACKET);
-            return self.value_is_done(false);
-        }
-        self.write_token(
-            closer,
-            if closes_object { "}" } else { "]" },
-            &rules::BRACKET,
-        );
-        self.value_is_done(false);
-    }
-
-    /// Whether behind the end of the root object a comma and a member of it follow.
-    fn member_follows_root(&self, end: usize) -> bool {
-        let Some(root) = self.stack.first().filter(|root| root.is_object) else {
-            return false;
-        };
-        let rest = self.rest(end).trim_start().strip_prefix(',');
-        rest.and_then(|rest| key::quoted(rest.trim_start()))
-            .is_some_and(|key| !root.keys.contains(key.name))
-    }
-
-    /// A closer that would end the root before its last member: it closes the innermost container
-    /// if that is an array, and nothing otherwise.
-    fn close_too_early(&mut self, end: usize) {
-        let before = self.at..end;
-        self.at = end;
-        self.remove_trailing_comma();
-        if self.stack.last().is_some_and(|frame| frame.is_object) {
-            return self
-                .out
-                .fix_as(&rules::SURPLUS_CLOSER, Risk::Inferred, before, "");
-        }
-        self.stack.pop();
-        self.out
-            .fix_as(&rules::BRACKET, Risk::Inferred, before, "]");
-        self.value_is_done(false);
-    }
-
-    /// Whether an object that opens here can only be the next item of the array around this one.
-    pub(super) fn item_lacks_brace(&self) -> bool {
-        matches!(self.stack.as_slice(), [.., array, item] if item.is_object && !array.is_object)
-    }
-
-    /// Closes the item of an array that lacks its brace, where the next item opens.
-    fn close_item(&mut self) -> bool {
-        let Some(item) = self.stack.last().filter(|item| item.len > 0) else {
-            return false;
-        };
-        if !self.item_lacks_brace() {
-            return false;
-        }
-        let (comma, read) = (item.comma, item.comma_read.clone());
-        let end = comma.unwrap_or(self.value_end);
-        self.stack.pop();
-        self.out.insert(end, '}');
-        let here = self.at..self.at;
-        let risk = Risk::Inferred;
-        self.out
-            .note_range(&rules::MISSING_CLOSER, risk, here, end..end + 1);
-        self.value_is_done(false);
-        self.value_end = end + 1;
-        match comma {
-            Some(comma) => self.begin_next(comma + 1, read),
-            None => self.missing_comma(),
-        }
-        true
-    }
-
-    fn remove_trailing_comma(&mut self) {
-        let Some(frame) = self.stack.last_mut() else {
-            return;
-        };
-        let read = frame.comma_read.clone();
-        if let Some(comma) = frame.comma.take() {
-            self.out.remove_comma(comma);
-            self.out
-                .note_range(&rules::SURPLUS_COMMA, Risk::Lossless, read, comma..comma);
-        }
-    }
-
-    /// The text ended before the value did: what is certain is kept.
-    pub(super) fn cut_off(&mut self, cut: Cut) {
-        if self.cut.is_none() && !(self.stack.is_empty() && self.state == State::Done) {
-            self.cut = Some(cut);
-        }
-        self.give_up();
-    }
-
-    pub(super) fn fail(&mut self) {
-        self.problem = self.problem.or(Some(Problem::Unreadable(self.at)));
-        self.give_up();
-    }
-
-    /// Ends the value here: a key without a value goes, open containers are closed.
-    fn give_up(&mut self) {
-        let is_dangling = self.state != State::After;
-        if let Some(frame) = self.stack.last()
-            && is_dangling
-        {
-            self.out.truncate(
-                frame
-                    .comma
-                    .map_or(frame.member_start, |comma| comma.min(frame.member_start)),
-            );
-        } else if self.stack.is_empty() && self.state == State::Value {
-            self.problem = self.problem.or(Some(Problem::NoValue));
-            self.out.push("null");
-        } else {
-            self.out.truncate(self.value_end);
-        }
-        let end = self.text.len();
-        while let Some(frame) = self.stack.pop() {
-            self.out.fix(
-                &rules::CUT_COMPLETED,
-                end..end,
-                if frame.is_object { "}" } else { "]" },
-            );
-        }
-        self.at = end;
-        self.state = State::Done;
     }
 }
 

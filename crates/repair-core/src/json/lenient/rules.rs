@@ -47,7 +47,7 @@ rules! {
     INNER_QUOTE = inferred("inner_quote", 15, "quotes inside a string must be escaped");
     RAW_CONTROL = lossless("raw_control", 2, "line breaks and control characters in strings must be escaped");
     ESCAPE = lossless("escape", 4, "a backslash in a string must be doubled");
-    LONE_SURROGATE = guess("lone_surrogate", 110, "half a surrogate pair is no character");
+    LONE_SURROGATE = guess("lone_surrogate", 110, "half a surrogate pair is no character; write the character itself");
     LITERAL = lossless("literal", 3, "JSON writes true, false and null");
     NUMBER_FORM = lossless("number_form", 4, "the number was not in JSON's form");
     NON_FINITE = guess("non_finite", 150, "JSON has no NaN and no infinities");
