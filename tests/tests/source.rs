@@ -1,12 +1,13 @@
 //! Real source code in the arguments of file edits, broken the way models break JSON, and read
 //! back exactly.
 //!
-//! The slices come from this repository and, where it is there, from the sources in cargo's
-//! registry cache. `TOOLMEND_SOURCE_CASES=20000 cargo test -p toolmend-tests source -- --nocapture`
+//! The slices come from this repository and, where they are there, from the sources in cargo's
+//! registry cache: those of a few packages that are always built, or all of them when more cases
+//! are asked for. `TOOLMEND_SOURCE_CASES=20000 cargo test -p toolmend-tests source -- --nocapture`
 //! runs more of them than the suite does and prints the shares; `TOOLMEND_SOURCE_SEED=7` takes
 //! other ones; with `TOOLMEND_SOURCE_REPORT=FILE` what was missed is written to a file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -35,7 +36,18 @@ fn source_files() -> Vec<PathBuf> {
         .map(PathBuf::from)
         .or_else(|| env::home_dir().map(|home| home.join(".cargo")));
     if let Some(home) = home {
+        let found = files.len();
         collect(&home.join("registry/src"), &["rs"], &mut files);
+        // The suite tests the same texts on every machine.
+        if env::var_os("TOOLMEND_SOURCE_CASES").is_none() {
+            let packages = locked_packages(&repository);
+            let mut at = 0;
+            files.retain(|path| {
+                at += 1;
+                let mut parts = path.iter().filter_map(|part| part.to_str());
+                at <= found || parts.any(|part| packages.contains(part))
+            });
+        }
     }
     // This repository counts for a fifth: it is full of broken JSON.
     let weight = (files.len() / own / 4).max(1);
@@ -44,6 +56,33 @@ fn source_files() -> Vec<PathBuf> {
         files.extend_from_slice(&repeated);
     }
     files
+}
+
+/// Packages that every test run of this workspace has downloaded.
+const PACKAGES: &[&str] = &[
+    "async-openai",
+    "clap_builder",
+    "jsonschema",
+    "minijinja",
+    "proptest",
+    "reqwest",
+    "serde_json",
+    "tokio",
+];
+
+/// The folders of those packages: name and locked version.
+fn locked_packages(repository: &Path) -> BTreeSet<String> {
+    let lock = fs::read_to_string(repository.join("Cargo.lock")).expect("a lock file");
+    let value = |line: &str, key: &str| Some(line.strip_prefix(key)?.trim_matches('"').to_owned());
+    let names = lock.lines().filter_map(|line| value(line, "name = "));
+    // With the quote, because the lock file's own format has a version too.
+    let versions = lock.lines().filter_map(|line| value(line, "version = \""));
+    let packages = names
+        .zip(versions)
+        .filter(|(name, _)| PACKAGES.contains(&name.as_str()));
+    packages
+        .map(|(name, version)| format!("{name}-{version}"))
+        .collect()
 }
 
 /// Adds the files below a folder that end in one of `endings`, in a fixed order.
