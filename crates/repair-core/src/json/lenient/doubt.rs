@@ -222,6 +222,10 @@ fn best_possible(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Opt
                 best = Some((misfit, read));
             }
         }
+        if pending.len() + doubts.answers.len().saturating_sub(known) > MAX_READINGS {
+            // Not all of them could be tried. (And their answers would take memory squared.)
+            return None;
+        }
         for at in known..doubts.answers.len() {
             let mut other = doubts.answers.get(..=at).unwrap_or_default().to_vec();
             if let Some(last) = other.last_mut() {
