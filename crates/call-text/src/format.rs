@@ -62,6 +62,7 @@ impl Format {
     /// Reads the next call, or list of calls, and steps over it.
     pub(crate) fn read(&self, cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
         let place = envelope::Place {
+            open: self.open,
             close: self.close,
             name_is_key: matches!(self.body, Body::NamedJson) || !self.is_marked(),
         };
