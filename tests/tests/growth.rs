@@ -55,7 +55,7 @@ const REPEATED: &[&str] = &[
 const STACK: usize = 512 * 1024;
 /// Bytes of a text of one unit, and of one of a beginning and a unit: there are many.
 const SIZE: usize = 100_000;
-const PAIR_SIZE: usize = 20_000;
+const PAIR_SIZE: usize = 10_000;
 /// Bytes of a text that quadratic readers need minutes for.
 const LONG: usize = 2_000_000;
 

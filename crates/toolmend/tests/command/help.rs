@@ -62,9 +62,7 @@ fn every_rule_is_listed() {
         header.starts_with("rule ") && header.contains("cost"),
         "{header}"
     );
-    let rules: Vec<_> = toolmend::call_text::rules()
-        .chain(toolmend::rules())
-        .collect();
+    let rules: Vec<_> = call_text::rules().chain(toolmend::rules()).collect();
     assert_eq!(rows.len(), rules.len());
     for (line, rule) in rows.iter().zip(rules) {
         assert!(
