@@ -40,7 +40,17 @@ pub(crate) struct Driver {
 /// A tool, however it is held.
 pub(crate) enum Held<'a> {
     Borrowed(&'a dyn Tool),
-    Shared(Arc<dyn Tool>),
+    /// With the generation of tools that it is of.
+    Shared(Arc<dyn Tool>, u64),
+}
+
+impl Held<'_> {
+    fn generation(&self) -> u64 {
+        match self {
+            Self::Borrowed(_) => 0,
+            Self::Shared(_, generation) => *generation,
+        }
+    }
 }
 
 impl<'a> Deref for Held<'a> {
@@ -49,13 +59,16 @@ impl<'a> Deref for Held<'a> {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::Borrowed(tool) => *tool,
-            Self::Shared(tool) => &**tool,
+            Self::Shared(tool, _) => &**tool,
         }
     }
 }
 
 /// What a run calls: its tools by name, as far as they may run now, and its debugger.
 pub(crate) trait Parts: Sync {
+    /// How often the tools were replaced. Read before a call is checked, it tells afterwards
+    /// whether the tool that is found is still the one that it was checked for.
+    fn generation(&self) -> u64;
     fn tool(&self, name: &str) -> Option<Held<'_>>;
     fn debugger(&self) -> &dyn Debugger;
 }
@@ -74,6 +87,7 @@ impl Driver {
 
     /// Runs a call to its end.
     pub(crate) async fn drive(&self, request: Request, parts: &impl Parts) -> CallReport {
+        let mut generation = parts.generation();
         let mut live = Live::start(self, request);
         loop {
             let (ticket, answer) = match live.run.step() {
@@ -81,7 +95,10 @@ impl Driver {
                     ticket,
                     call,
                     deadline,
-                } => (ticket, self.run(&mut live, call, deadline, parts).await),
+                } => {
+                    let tool = checked_tool(parts, call.tool(), generation);
+                    (ticket, self.run(&mut live, call, deadline, tool).await)
+                }
                 Step::Propose {
                     ticket,
                     failure,
@@ -99,6 +116,7 @@ impl Driver {
                 Step::Approve { ticket, request } => (ticket, self.approve(&request).await),
                 Step::Done(outcome) => return live.report(&outcome),
             };
+            generation = parts.generation();
             live.answer(ticket, answer);
         }
     }
@@ -108,11 +126,11 @@ impl Driver {
         live: &mut Live<'_>,
         call: Arc<Call<'static>>,
         deadline: Option<Duration>,
-        parts: &impl Parts,
+        tool: Result<Held<'_>, ToolError>,
     ) -> Answer {
-        let Some(tool) = parts.tool(call.tool()) else {
-            let message = format!("Tool '{}' is not permitted now", call.tool());
-            return failed(&ToolError::new(ErrorClass::NotPermitted, message));
+        let tool = match tool {
+            Ok(tool) => tool,
+            Err(error) => return failed(&error),
         };
         let attempt = live.count(&call);
         let span = trace::ToolSpan::open(call.tool(), call.id(), attempt);
@@ -194,8 +212,10 @@ impl Driver {
     }
 
     async fn wait(&self, until: Duration) {
-        if let Some(until) = self.epoch.checked_add(until) {
-            tokio::time::sleep_until(until).await;
+        match self.epoch.checked_add(until) {
+            Some(until) => tokio::time::sleep_until(until).await,
+            // Beyond the end of time.
+            None => std::future::pending().await,
         }
     }
 
@@ -209,6 +229,25 @@ impl Driver {
 
     fn now(&self) -> Duration {
         self.epoch.elapsed()
+    }
+}
+
+/// The tool for a call that was checked when the tools were of this generation.
+fn checked_tool<'p>(
+    parts: &'p impl Parts,
+    name: &str,
+    generation: u64,
+) -> Result<Held<'p>, ToolError> {
+    match parts.tool(name) {
+        None => {
+            let message = format!("Tool '{name}' is not permitted now");
+            Err(ToolError::new(ErrorClass::NotPermitted, message))
+        }
+        // Checked again before it is tried again.
+        Some(tool) if tool.generation() != generation => {
+            Err(ToolError::transient("the tools were replaced meanwhile"))
+        }
+        Some(tool) => Ok(tool),
     }
 }
 

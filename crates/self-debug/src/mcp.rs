@@ -21,6 +21,7 @@ use rmcp::service::{
 use rmcp::transport::IntoTransport;
 use serde_json::Value;
 
+use crate::toolbox::Talk;
 use crate::{CallReport, ErrorClass, Tool, ToolBox};
 
 use tool::McpTool;
@@ -135,7 +136,7 @@ struct Connected {
 
 /// A tool box that gets the tools, beside its own.
 struct Kept {
-    tools: ToolBox,
+    tools: Weak<Talk>,
     own: Vec<Arc<dyn Tool>>,
 }
 
@@ -194,11 +195,11 @@ impl McpTools {
     }
 
     /// Puts the tools into a tool box, beside tools of the host's, now and whenever a server's list
-    /// changes.
+    /// changes, for as long as the box is there. A box for another conversation is another box.
     pub fn keep_in(&self, tools: &ToolBox, own: Vec<Arc<dyn Tool>>) {
         let mut state = self.inner.lock();
         state.boxes.push(Kept {
-            tools: tools.clone(),
+            tools: tools.downgrade(),
             own,
         });
         state.swap();
@@ -268,11 +269,14 @@ impl State {
     }
 
     /// Gives every tool box the tools as they are now.
-    fn swap(&self) {
+    fn swap(&mut self) {
+        self.boxes.retain(|kept| kept.tools.strong_count() > 0);
         for kept in &self.boxes {
-            let tools = kept.own.iter().cloned().chain(self.tools()).collect();
-            kept.tools.replace_tools(tools);
-            for problem in kept.tools.schema_problems() {
+            let Some(tool_box) = ToolBox::upgrade(&kept.tools) else {
+                continue;
+            };
+            tool_box.replace_tools(kept.own.iter().cloned().chain(self.tools()).collect());
+            for problem in tool_box.schema_problems() {
                 tracing::warn!(%problem, "a schema of an MCP server does not compile");
             }
         }

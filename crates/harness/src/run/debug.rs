@@ -249,13 +249,13 @@ impl CallRun {
         for dropped in dropped {
             self.refuse(Some(dropped.index), dropped.arguments, dropped.why);
         }
-        let (mut novel, mut missing) = (None, None);
+        let (mut novel, mut missing) = (Vec::new(), None);
         for candidate in ranked {
             let why = match self.check(&tools, &candidate.arguments) {
                 Checked::Call(call, _) if self.has_failed(&call) => Rejection::AlreadyFailed,
                 // Ranked last: it has to wait for one that invents nothing.
                 Checked::Call(call, fixes) if candidate.novel => {
-                    novel.get_or_insert((candidate, call, fixes));
+                    novel.push((candidate, call, fixes));
                     continue;
                 }
                 Checked::Call(call, fixes) => {
@@ -272,7 +272,7 @@ impl CallRun {
             };
             self.refuse(Some(candidate.index), candidate.arguments, why);
         }
-        if let Some((candidate, call, fixes)) = novel {
+        for (candidate, call, fixes) in novel {
             if self.choose(&candidate, call, fixes) {
                 return;
             }
