@@ -161,14 +161,14 @@ fn long_texts_of_broken_calls_are_read_to_their_end() {
 
 #[test]
 fn parameters_in_the_value_of_one_of_many_are_looked_up() {
-    let given: String = (0..50_000)
-        .map(|n| format!("<parameter=k{n}>1</parameter>\n"))
-        .collect();
+    let numbered =
+        |member: fn(usize) -> String| (0..50_000).map(member).collect::<Vec<_>>().concat();
+    let given = numbered(|n| format!("<parameter=k{n}>1</parameter>\n"));
     let shown = "\n<parameter=x>".repeat(50_000);
     let text = format!("<function=w>{given}<parameter=a>{shown}</parameter></function>");
     assert_eq!(read(&[&text], Mode::Leaked), (1, String::new()));
 
-    let inside: String = (0..50_000).map(|n| format!("\"k{n}\": 1, ")).collect();
+    let inside = numbered(|n| format!("\"k{n}\": 1, "));
     let beside = ", \"a\": 1".repeat(50_000);
     let arguments = format!("{{{inside}\"k\": 1}}");
     let text = format!("{{\"name\": \"w\", \"arguments\": {arguments}{beside}}}");
