@@ -280,12 +280,18 @@ impl Named<'_> {
             ),
             Problem::TooDeep => (Reason::Limit, "the arguments nest too deep".to_owned()),
         });
-        let several = (text.values.len() > 1).then(|| {
-            (
+        let most = self.policy.limits().calls;
+        let several = match text.values.len() {
+            ..=1 => None,
+            count if count > most => Some((
+                Reason::Limit,
+                format!("the arguments hold {count} objects, more than {most}"),
+            )),
+            _ => Some((
                 Reason::Ambiguous,
                 "the arguments hold several objects: send one call for each".to_owned(),
-            )
-        });
+            )),
+        };
         let cut = self
             .is_cut(raw, text)
             .then(|| (Reason::Truncated, "the call was cut off".to_owned()));

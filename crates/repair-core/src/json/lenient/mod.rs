@@ -1,8 +1,9 @@
 //! The lenient reader: from almost-JSON to strict JSON text, with a report of every change.
 //!
 //! It is a text-to-text step: what it writes is read by the strict reader like any other text.
-//! One forward pass with an explicit stack and bounded look-ahead; nothing is read back but the
-//! content of a string whose end was just found.
+//! A reading is one forward pass with an explicit stack and bounded look-ahead. Where the rules
+//! alone do not tell which quotes end a string, and a schema can, several readings are tried (see
+//! `doubt`); their number and their cost are bounded.
 
 mod balance;
 mod bare;
@@ -80,7 +81,7 @@ pub(crate) struct Lenient {
 }
 
 /// Reads a text that is not strict JSON; `place` is where its value stands in the schema. Linear
-/// in the text.
+/// in the text: all readings of it together are of at most eight times its length and 1 MiB.
 pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
     if let Some(plain) = frame::unescaped(text) {
         let mut read = read_plain(&plain, tree, place, max_depth);
