@@ -257,28 +257,16 @@ impl Named<'_> {
 
     /// Refuses a text that cannot become a call.
     fn check_text(&self, raw: &RawCall<'_>, text: &Lenient) -> Result<(), Box<Rejected>> {
-        let problem = text.problem.as_ref().map(|problem| match problem {
-            Problem::NoValue => (
-                Reason::Syntax,
-                "there is no JSON object in the arguments".to_owned(),
-            ),
-            Problem::Unreadable(at) => (
-                Reason::Syntax,
-                format!("the arguments are not JSON (byte {at})"),
-            ),
-            Problem::Ambiguous(at) => (
-                Reason::Ambiguous,
-                format!("it is not clear where the string at byte {at} ends: escape its quotes"),
-            ),
-            Problem::NonFinite(at) => (
-                Reason::Syntax,
-                format!("NaN and infinities are no JSON (byte {at})"),
-            ),
-            Problem::DamagedEscape(at) => (
-                Reason::Syntax,
-                format!("a \\u escape needs four digits (byte {at})"),
-            ),
-            Problem::TooDeep => (Reason::Limit, "the arguments nest too deep".to_owned()),
+        let problem = text.problem.map(|problem| {
+            let reason = match problem {
+                Problem::Ambiguous(_) => Reason::Ambiguous,
+                Problem::TooDeep => Reason::Limit,
+                Problem::NoValue
+                | Problem::Unreadable(_)
+                | Problem::NonFinite(_)
+                | Problem::DamagedEscape(_) => Reason::Syntax,
+            };
+            (reason, problem.to_string())
         });
         let most = self.policy.limits().calls;
         let several = match text.values.len() {

@@ -50,19 +50,25 @@ pub(crate) enum Cut {
 }
 
 /// What makes a text unusable as a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
     /// There is no JSON in it.
+    #[error("there is no JSON in the text")]
     NoValue,
     /// Something that is no JSON, by no rule; byte offset.
+    #[error("the text is not JSON (byte {0})")]
     Unreadable(usize),
     /// Two splits into strings fit equally well; byte offset of the string.
+    #[error("it is not clear where the string at byte {0} ends: escape its quotes")]
     Ambiguous(usize),
     /// NaN or an infinity; byte offset.
+    #[error("NaN and infinities are no JSON (byte {0})")]
     NonFinite(usize),
     /// A `\u` escape with one to three digits; byte offset.
+    #[error("a \\u escape needs four digits (byte {0})")]
     DamagedEscape(usize),
     /// Nested deeper than allowed.
+    #[error("the text nests too deep")]
     TooDeep,
 }
 
