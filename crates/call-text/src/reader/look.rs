@@ -31,8 +31,15 @@ pub(super) enum Step {
     Showing(usize, &'static str),
     /// So many bytes end such an element.
     Shown(usize),
+    /// So many bytes are a marker of calls that are only shown, and what ends these.
+    ShownMarker(usize, &'static [&'static str]),
+    /// So many bytes end such calls.
+    ShownEnd(usize),
     Calls(&'static Format, Found, usize),
 }
+
+/// Ends of calls in tags that have no marker before them.
+const TAG_ENDS: &[&str] = &["</function>", "</invoke>", "</tool_call>"];
 
 impl CallReader {
     /// What stands at the cursor.
@@ -98,6 +105,11 @@ impl CallReader {
                 Err(()) if !is_end => return Err(Stop::More),
                 _ => {}
             }
+        }
+        if self.options.mode == Mode::Leaked
+            && let Some(step) = self.at_shown(rest, is_end)?
+        {
+            return Ok(step);
         }
         let may_start = trigger::may_start(rest.as_bytes());
         if may_start && let Some(step) = self.at_marker(rest, is_end)? {
@@ -179,6 +191,38 @@ impl CallReader {
             Ok(Some((length, close))) => Ok(Step::Showing(length, close)),
             Ok(None) => Err(Stop::Not),
             Err(()) => Err(more),
+        }
+    }
+
+    /// A marker of calls that are only shown, or the end of these.
+    fn at_shown(&self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        let cursor = Cursor::new(rest, is_end);
+        if let Some(ends) = self.prose.shown_ends() {
+            let end = cursor.sees_any(ends)?;
+            return Ok(end.map(|end| Step::ShownEnd(end.len())));
+        }
+        if !self.prose.shows_next() {
+            return Ok(None);
+        }
+        let mut longest: Option<(usize, &Format)> = None;
+        for format in FORMATS {
+            let marker = cursor.sees_any(format.open)?.map_or(0, str::len);
+            if marker > longest.map_or(0, |(length, _)| length) {
+                longest = Some((marker, format));
+            }
+        }
+        if let Some((length, format)) = longest {
+            return Ok(Some(Step::ShownMarker(length, format.close)));
+        }
+        if !tags::may_open_call(rest) {
+            return Ok(None);
+        }
+        match tags::tag(&cursor) {
+            Ok(tag) if !tag.is_closing && tag.role != tags::Role::Parameter => {
+                Ok(Some(Step::ShownMarker(tag.length, TAG_ENDS)))
+            }
+            Err(Stop::More) => Err(Stop::More),
+            _ => Ok(None),
         }
     }
 
