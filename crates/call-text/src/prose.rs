@@ -1,5 +1,6 @@
 //! Where a place stands in the text: prose, code, a quotation, reasoning.
 
+use crate::cursor::floor;
 use crate::quotation::{Quotation, Shown};
 use crate::turns::Turn;
 
@@ -53,23 +54,67 @@ pub(crate) fn showing_at(text: &str) -> Result<Option<(usize, &'static str)>, ()
 pub(crate) struct Marks {
     pub(crate) mark: char,
     pub(crate) count: usize,
+    /// What follows them on their line.
+    pub(crate) behind: Behind,
+    /// Blanks before them on their line.
+    indent: usize,
+}
+
+/// What follows marks on their line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    Nothing,
+    /// Text without back-ticks, such as the name of a language.
+    Text,
+    /// Back-ticks: the marks are inline code.
+    Marks,
 }
 
 impl Marks {
     /// How many marks make a fence of a line.
     pub(crate) const FENCE: usize = 3;
 
-    /// The marks at the start of a text.
-    pub(crate) fn at(text: &str, mark: char) -> Self {
+    /// Longest text behind the marks of a fence that is looked through for more, in bytes.
+    const MAX_INFO: usize = 256;
+
+    /// The marks at the start of a text. `None`: more text is needed.
+    pub(crate) fn at(text: &str, mark: char, is_end: bool) -> Option<Self> {
         let after = text.trim_start_matches(mark);
-        Self {
+        let mut marks = Self {
             mark,
             count: text.len() - after.len(),
+            behind: Behind::Text,
+            indent: 0,
+        };
+        if after.is_empty() && !is_end {
+            return None;
         }
+        if !marks.is_fence() {
+            return Some(marks);
+        }
+        let window = after.get(..floor(after, Self::MAX_INFO)).unwrap_or(after);
+        let end = window.find('\n');
+        let line = window.get(..end.unwrap_or(window.len())).unwrap_or(window);
+        if line.contains('`') && mark == '`' {
+            marks.behind = Behind::Marks;
+        } else if end.is_none() && window.len() == after.len() && !is_end {
+            return None;
+        } else if line.trim().is_empty() {
+            marks.behind = Behind::Nothing;
+        }
+        Some(marks)
     }
 
     pub(crate) fn is_fence(self) -> bool {
         self.count >= Self::FENCE
+    }
+
+    /// Whether they end the fence that others began.
+    fn closes(self, open: Self) -> bool {
+        self.mark == open.mark
+            && self.count >= open.count
+            && self.behind == Behind::Nothing
+            && self.indent < open.indent + CODE_INDENT
     }
 }
 
@@ -257,15 +302,15 @@ impl Prose {
 
     /// Goes on over back-ticks, or the tildes of a fence.
     pub(crate) fn see_marks(&mut self, marks: Marks) {
+        let indent = self.indent;
+        let marks = Marks { indent, ..marks };
         match (self.fence, self.code) {
-            (Some(open), _) if open.mark == marks.mark && marks.count >= open.count => {
-                self.fence = None;
-            }
-            (None, _) if marks.is_fence() => {
+            (Some(open), _) if self.starts_line() && marks.closes(open) => self.fence = None,
+            (None, Some(open)) if open.count == marks.count => self.code = None,
+            (None, _) if marks.is_fence() && marks.behind != Behind::Marks => {
                 self.fence = Some(marks);
                 self.code = None;
             }
-            (None, Some(open)) if open == marks => self.code = None,
             (Some(_), _) | (None, Some(_)) => {}
             (None, None) => self.code = Some(marks),
         }
@@ -278,6 +323,11 @@ impl Prose {
             self.quotation.see(marks.mark.encode_utf8(&mut mark));
         }
         self.see_word();
+    }
+
+    /// Whether nothing but white space, or the mark of a quotation, stands before on this line.
+    fn starts_line(&self) -> bool {
+        self.at_line_start || self.in_block_quote && self.quotation.follows('>')
     }
 
     /// What stands before is no white space.

@@ -95,6 +95,11 @@ impl Quotation {
             || MOSTLY_CLOSING.contains(&self.mark) && is_right_before && may_lead(self.lead)
     }
 
+    /// Whether this character stands before the place, white space aside.
+    pub(crate) fn follows(&self, c: char) -> bool {
+        self.mark == c
+    }
+
     /// Whether the place stands in calls that are only shown.
     pub(crate) fn is_shown(&self) -> bool {
         self.stretch.is_some()

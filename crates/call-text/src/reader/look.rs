@@ -306,14 +306,15 @@ impl CallReader {
     }
 
     fn at_marks(&mut self, mark: char, rest: &str, is_end: bool) -> Look<Step> {
-        let marks = Marks::at(rest, mark);
-        if marks.count == rest.len() && !is_end {
+        let count = rest.len() - rest.trim_start_matches(mark).len();
+        if count == rest.len() && !is_end {
             return Err(Stop::More);
         }
-        if mark == '~' && !marks.is_fence() {
+        let is_fence = count >= Marks::FENCE;
+        if mark == '~' && !is_fence {
             return Err(Stop::Not);
         }
-        let reads = marks.is_fence()
+        let reads = is_fence
             && !self.prose.in_fence()
             && match self.options.mode {
                 Mode::Leaked => self.prose.at_start,
@@ -325,7 +326,9 @@ impl CallReader {
         {
             return Ok(step);
         }
-        Ok(Step::Marks(marks))
+        Marks::at(rest, mark, is_end)
+            .map(Step::Marks)
+            .ok_or(Stop::More)
     }
 
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
