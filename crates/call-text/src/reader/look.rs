@@ -80,7 +80,7 @@ impl CallReader {
         let more = if is_end { Stop::Not } else { Stop::More };
         let first = rest.chars().next().unwrap_or_default();
         let at_line_start = self.prose.at_line_start;
-        let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#');
+        let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#' | '*');
         match first {
             '`' => return self.at_marks('`', rest, is_end),
             '~' if at_line_start => return self.at_marks('~', rest, is_end),
@@ -96,8 +96,9 @@ impl CallReader {
             }
             _ => return Ok(Step::Text(self.run(held))),
         }
-        if self.told.any && at_line_start && !self.prose.in_code() {
-            match turns::is_continuation(rest) {
+        if self.told.any && !self.prose.in_code() {
+            let begins = at_line_start || self.prose.after_special;
+            match turns::is_continuation(rest, begins) {
                 Ok(true) => {
                     self.told.is_over = true;
                     self.told.is_made_up = true;
