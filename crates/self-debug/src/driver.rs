@@ -6,8 +6,9 @@
 use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt;
 use harness::{
@@ -40,7 +41,17 @@ pub(crate) struct Driver {
 /// A tool, however it is held.
 pub(crate) enum Held<'a> {
     Borrowed(&'a dyn Tool),
-    Shared(Arc<dyn Tool>),
+    /// With the generation of tools that it is of.
+    Shared(Arc<dyn Tool>, u64),
+}
+
+impl Held<'_> {
+    fn generation(&self) -> u64 {
+        match self {
+            Self::Borrowed(_) => 0,
+            Self::Shared(_, generation) => *generation,
+        }
+    }
 }
 
 impl<'a> Deref for Held<'a> {
@@ -49,20 +60,26 @@ impl<'a> Deref for Held<'a> {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::Borrowed(tool) => *tool,
-            Self::Shared(tool) => &**tool,
+            Self::Shared(tool, _) => &**tool,
         }
     }
 }
 
 /// What a run calls: its tools by name, as far as they may run now, and its debugger.
 pub(crate) trait Parts: Sync {
+    /// How often the tools were replaced. Read before a call is checked, it tells afterwards
+    /// whether the tool that is found is still the one that it was checked for.
+    fn generation(&self) -> u64;
     fn tool(&self, name: &str) -> Option<Held<'_>>;
     fn debugger(&self) -> &dyn Debugger;
 }
 
 impl Driver {
     pub(crate) fn new(tools: ToolSet, options: SelfDebugOptions) -> Self {
-        let settings = options.settings.has_approver(options.approver.is_some());
+        let mut settings = options.settings.has_approver(options.approver.is_some());
+        if settings.id.is_empty() {
+            settings = settings.id(unique_id());
+        }
         Self {
             conversation: Conversation::new(tools, options.policy, settings),
             observers: options.observers,
@@ -74,6 +91,7 @@ impl Driver {
 
     /// Runs a call to its end.
     pub(crate) async fn drive(&self, request: Request, parts: &impl Parts) -> CallReport {
+        let mut generation = parts.generation();
         let mut live = Live::start(self, request);
         loop {
             let (ticket, answer) = match live.run.step() {
@@ -81,7 +99,10 @@ impl Driver {
                     ticket,
                     call,
                     deadline,
-                } => (ticket, self.run(&mut live, call, deadline, parts).await),
+                } => {
+                    let tool = checked_tool(parts, call.tool(), generation);
+                    (ticket, self.run(&mut live, call, deadline, tool).await)
+                }
                 Step::Propose {
                     ticket,
                     failure,
@@ -99,6 +120,7 @@ impl Driver {
                 Step::Approve { ticket, request } => (ticket, self.approve(&request).await),
                 Step::Done(outcome) => return live.report(&outcome),
             };
+            generation = parts.generation();
             live.answer(ticket, answer);
         }
     }
@@ -108,11 +130,11 @@ impl Driver {
         live: &mut Live<'_>,
         call: Arc<Call<'static>>,
         deadline: Option<Duration>,
-        parts: &impl Parts,
+        tool: Result<Held<'_>, ToolError>,
     ) -> Answer {
-        let Some(tool) = parts.tool(call.tool()) else {
-            let message = format!("Tool '{}' is not permitted now", call.tool());
-            return failed(&ToolError::new(ErrorClass::NotPermitted, message));
+        let tool = match tool {
+            Ok(tool) => tool,
+            Err(error) => return failed(&error),
         };
         let attempt = live.count(&call);
         let span = trace::ToolSpan::open(call.tool(), call.id(), attempt);
@@ -194,8 +216,10 @@ impl Driver {
     }
 
     async fn wait(&self, until: Duration) {
-        if let Some(until) = self.epoch.checked_add(until) {
-            tokio::time::sleep_until(until).await;
+        match self.epoch.checked_add(until) {
+            Some(until) => tokio::time::sleep_until(until).await,
+            // Beyond the end of time.
+            None => std::future::pending().await,
         }
     }
 
@@ -212,13 +236,49 @@ impl Driver {
     }
 }
 
+/// The tool for a call that was checked when the tools were of this generation.
+fn checked_tool<'p>(
+    parts: &'p impl Parts,
+    name: &str,
+    generation: u64,
+) -> Result<Held<'p>, ToolError> {
+    match parts.tool(name) {
+        None => {
+            let message = format!("Tool '{name}' is not permitted now");
+            Err(ToolError::new(ErrorClass::NotPermitted, message))
+        }
+        // Checked again before it is tried again.
+        Some(tool) if tool.generation() != generation => {
+            Err(ToolError::transient("the tools were replaced meanwhile"))
+        }
+        Some(tool) => Ok(tool),
+    }
+}
+
 fn failed(error: &ToolError) -> Answer {
+    // A loop inside has done what can be done: a second one around it would only repeat that.
+    let class = match error.gave_up() {
+        Some(_) => ErrorClass::Fatal,
+        None => error.class(),
+    };
     Answer::Failed {
-        class: error.class(),
+        class,
         message: error.message().to_owned(),
         may_have_run: error.may_have_run(),
         retry_after: error.retry_after(),
     }
+}
+
+/// A name for a conversation that the host did not name: its own in every log that it is written to.
+fn unique_id() -> String {
+    static START: OnceLock<u128> = OnceLock::new();
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let start = START.get_or_init(|| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        since.map_or(0, |since| since.as_nanos())
+    });
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("{start:x}-{}-{number}", std::process::id())
 }
 
 /// The notes that say something, with an empty line between them.

@@ -13,6 +13,9 @@ use crate::observers::Observers;
 
 /// What a host chooses for a wrapped tool or a [`crate::ToolBox`].
 ///
+/// Clones share their closures and subscriptions: what is told of the calls of one tool is told to
+/// all of them. Give each tool options of its own to hear it alone.
+///
 /// ```
 /// use std::time::Duration;
 /// use self_debug::{Budget, SelfDebugOptions};

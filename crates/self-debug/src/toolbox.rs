@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+#[cfg(feature = "mcp")]
+use std::sync::Weak;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use futures_util::future::join_all;
 use repair_core::{RawCall, SchemaProblem, ToolSet, ToolSpec};
@@ -20,6 +22,8 @@ use crate::tool::Tool;
 struct Tools {
     by_name: HashMap<String, Arc<dyn Tool>>,
     problems: Vec<SchemaProblem>,
+    /// How often the tools were replaced before.
+    generation: u64,
 }
 
 impl Tools {
@@ -29,7 +33,12 @@ impl Tools {
             .into_iter()
             .map(|tool| (tool.spec().name().to_owned(), tool))
             .collect();
-        (Self { by_name, problems }, set)
+        let tools = Self {
+            by_name,
+            problems,
+            generation: 0,
+        };
+        (tools, set)
     }
 }
 
@@ -62,13 +71,18 @@ impl Tools {
 /// ```
 #[derive(Clone)]
 pub struct ToolBox {
-    inner: Arc<Inner>,
-    tools: Arc<RwLock<Arc<Tools>>>,
+    talk: Arc<Talk>,
+}
+
+/// One conversation.
+pub(crate) struct Talk {
+    common: Arc<Common>,
+    tools: RwLock<Arc<Tools>>,
     driver: Driver,
 }
 
 /// What all conversations share.
-struct Inner {
+struct Common {
     debugger: Arc<dyn Debugger>,
     options: SelfDebugOptions,
 }
@@ -113,14 +127,12 @@ impl ToolBoxBuilder {
             Some(names) => set.with_permitted(names),
             None => set,
         };
-        ToolBox {
-            driver: Driver::new(set, self.options.clone()),
-            tools: Arc::new(RwLock::new(Arc::new(tools))),
-            inner: Arc::new(Inner {
-                debugger: self.debugger,
-                options: self.options,
-            }),
-        }
+        let driver = Driver::new(set, self.options.clone());
+        let common = Common {
+            debugger: self.debugger,
+            options: self.options,
+        };
+        ToolBox::new(Arc::new(common), Arc::new(tools), driver)
     }
 }
 
@@ -142,14 +154,38 @@ impl ToolBox {
         }
     }
 
-    /// The same tools and options for another conversation: nothing is spent, nothing has
-    /// happened. Observers stay.
-    pub fn new_conversation(&self) -> Self {
+    fn new(common: Arc<Common>, tools: Arc<Tools>, driver: Driver) -> Self {
         Self {
-            inner: Arc::clone(&self.inner),
-            tools: Arc::new(RwLock::new(self.tools())),
-            driver: Driver::new(self.tool_set(), self.inner.options.clone()),
+            talk: Arc::new(Talk {
+                common,
+                tools: RwLock::new(tools),
+                driver,
+            }),
         }
+    }
+
+    /// The same tools and options for another conversation: nothing is spent, nothing has
+    /// happened. Observers stay. What keeps this box up to date does not keep the new one.
+    pub fn new_conversation(&self) -> Self {
+        let common = Arc::clone(&self.talk.common);
+        // The tools and the set that describes them must not be replaced in between.
+        let tools = self.read();
+        let driver = Driver::new(self.tool_set(), common.options.clone());
+        Self::new(common, Arc::clone(&tools), driver)
+    }
+
+    /// A reference that keeps nothing alive.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn downgrade(&self) -> Weak<Talk> {
+        Arc::downgrade(&self.talk)
+    }
+
+    /// The box behind a reference, if anybody still has it.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn upgrade(talk: &Weak<Talk>) -> Option<Self> {
+        Some(Self {
+            talk: talk.upgrade()?,
+        })
     }
 
     /// The specs, in the order given: what to offer to the model.
@@ -159,22 +195,23 @@ impl ToolBox {
 
     /// The compiled tools of this conversation, with what is permitted now.
     pub fn tool_set(&self) -> ToolSet {
-        self.driver.conversation.tools()
+        self.talk.driver.conversation.tools()
     }
 
     /// The schemas that do not compile; arguments of their tools are not validated.
     pub fn schema_problems(&self) -> Vec<SchemaProblem> {
-        self.tools().problems.clone()
+        self.read().problems.clone()
     }
 
-    fn tools(&self) -> Arc<Tools> {
-        Arc::clone(&self.tools.read().unwrap_or_else(PoisonError::into_inner))
+    fn read(&self) -> RwLockReadGuard<'_, Arc<Tools>> {
+        let tools = &self.talk.tools;
+        tools.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Permits only these tools from now on, in this conversation. Calls under way see it before
     /// they next run something.
     pub fn permit<S: Into<String>>(&self, names: impl IntoIterator<Item = S>) {
-        self.driver.conversation.permit(names);
+        self.talk.driver.conversation.permit(names);
     }
 
     /// Replaces all tools, as an MCP server does when its list changes. What is permitted stays as
@@ -182,20 +219,24 @@ impl ToolBox {
     /// under way keep the schemas they began with; [`ToolBox::schema_problems`] tells those of the new
     /// ones that do not compile.
     pub fn replace_tools(&self, tools: Vec<Arc<dyn Tool>>) {
-        let (tools, set) = Tools::compile(tools);
-        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(tools);
-        self.driver.conversation.replace_tools(set);
+        let (mut tools, set) = Tools::compile(tools);
+        // Both under one lock: whoever reads the generation knows which set checked a call.
+        let present = self.talk.tools.write();
+        let mut present = present.unwrap_or_else(PoisonError::into_inner);
+        tools.generation = present.generation + 1;
+        self.talk.driver.conversation.replace_tools(set);
+        *present = Arc::new(tools);
     }
 
     /// The events of all calls from now on.
     pub fn subscribe(&self) -> Subscription {
-        self.driver.observers.subscribe()
+        self.talk.driver.observers.subscribe()
     }
 
     /// Waits until the closures of [`SelfDebugOptions::on_event`] were told everything that
     /// happened so far; for as long as one of them blocks.
     pub async fn flush(&self) {
-        self.driver.observers.flush().await;
+        self.talk.driver.observers.flush().await;
     }
 
     /// Runs a call, whatever state it came in.
@@ -210,7 +251,7 @@ impl ToolBox {
 
     /// The same, for a call of which the surroundings are known.
     pub async fn call_report_in(&self, raw: RawCall<'static>, context: &CallContext) -> CallReport {
-        self.driver.drive(context.request(raw), self).await
+        self.talk.driver.drive(context.request(raw), self).await
     }
 
     /// Runs the calls of one turn, all at once. The reports come in the order of the calls; a call
@@ -222,29 +263,35 @@ impl ToolBox {
         context: &CallContext,
     ) -> Vec<CallReport> {
         let tools = self.tool_set();
-        let policy = self.driver.conversation.policy();
+        let policy = self.talk.driver.conversation.policy();
         let single = calls.into_iter().flat_map(|raw| tools.split(&raw, policy));
         join_all(single.map(|raw| self.call_report_in(raw, context))).await
     }
 }
 
 impl Parts for ToolBox {
+    fn generation(&self) -> u64 {
+        self.read().generation
+    }
+
     fn tool(&self, name: &str) -> Option<Held<'_>> {
+        let tools = self.read();
         if !self.tool_set().permits(name) {
             return None;
         }
-        self.tools().by_name.get(name).cloned().map(Held::Shared)
+        let tool = tools.by_name.get(name).cloned()?;
+        Some(Held::Shared(tool, tools.generation))
     }
 
     fn debugger(&self) -> &dyn Debugger {
-        &*self.inner.debugger
+        &*self.talk.common.debugger
     }
 }
 
 impl fmt::Debug for ToolBox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolBox")
-            .field("conversation", &self.driver.conversation)
+            .field("conversation", &self.talk.driver.conversation)
             .finish_non_exhaustive()
     }
 }

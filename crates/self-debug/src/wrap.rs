@@ -105,6 +105,10 @@ impl<T: Tool, D: Debugger> SelfDebug<T, D> {
 }
 
 impl<T: Tool, D: Debugger> Parts for SelfDebug<T, D> {
+    fn generation(&self) -> u64 {
+        0
+    }
+
     fn tool(&self, _name: &str) -> Option<Held<'_>> {
         Some(Held::Borrowed(&self.tool))
     }

@@ -31,8 +31,15 @@ pub(super) enum Step {
     Showing(usize, &'static str),
     /// So many bytes end such an element.
     Shown(usize),
+    /// So many bytes are a marker of calls that are only shown, and what ends these.
+    ShownMarker(usize, &'static [&'static str]),
+    /// So many bytes end such calls.
+    ShownEnd(usize),
     Calls(&'static Format, Found, usize),
 }
+
+/// Ends of calls in tags that have no marker before them.
+const TAG_ENDS: &[&str] = &["</function>", "</invoke>", "</tool_call>"];
 
 impl CallReader {
     /// What stands at the cursor.
@@ -73,7 +80,7 @@ impl CallReader {
         let more = if is_end { Stop::Not } else { Stop::More };
         let first = rest.chars().next().unwrap_or_default();
         let at_line_start = self.prose.at_line_start;
-        let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#');
+        let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#' | '*');
         match first {
             '`' => return self.at_marks('`', rest, is_end),
             '~' if at_line_start => return self.at_marks('~', rest, is_end),
@@ -89,8 +96,9 @@ impl CallReader {
             }
             _ => return Ok(Step::Text(self.run(held))),
         }
-        if self.told.any && at_line_start && !self.prose.in_code() {
-            match turns::is_continuation(rest) {
+        if self.told.any && !self.prose.in_code() {
+            let begins = at_line_start || self.prose.after_special;
+            match turns::is_continuation(rest, begins) {
                 Ok(true) => {
                     self.told.is_over = true;
                     self.told.is_made_up = true;
@@ -98,6 +106,11 @@ impl CallReader {
                 Err(()) if !is_end => return Err(Stop::More),
                 _ => {}
             }
+        }
+        if self.options.mode == Mode::Leaked
+            && let Some(step) = self.at_shown(rest, is_end)?
+        {
+            return Ok(step);
         }
         let may_start = trigger::may_start(rest.as_bytes());
         if may_start && let Some(step) = self.at_marker(rest, is_end)? {
@@ -182,6 +195,38 @@ impl CallReader {
         }
     }
 
+    /// A marker of calls that are only shown, or the end of these.
+    fn at_shown(&self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        let cursor = Cursor::new(rest, is_end);
+        if let Some(ends) = self.prose.shown_ends() {
+            let end = cursor.sees_any(ends)?;
+            return Ok(end.map(|end| Step::ShownEnd(end.len())));
+        }
+        if !self.prose.shows_next() {
+            return Ok(None);
+        }
+        let mut longest: Option<(usize, &Format)> = None;
+        for format in FORMATS {
+            let marker = cursor.sees_any(format.open)?.map_or(0, str::len);
+            if marker > longest.map_or(0, |(length, _)| length) {
+                longest = Some((marker, format));
+            }
+        }
+        if let Some((length, format)) = longest {
+            return Ok(Some(Step::ShownMarker(length, format.close)));
+        }
+        if !tags::may_open_call(rest) {
+            return Ok(None);
+        }
+        match tags::tag(&cursor) {
+            Ok(tag) if !tag.is_closing && tag.role != tags::Role::Parameter => {
+                Ok(Some(Step::ShownMarker(tag.length, TAG_ENDS)))
+            }
+            Err(Stop::More) => Err(Stop::More),
+            _ => Ok(None),
+        }
+    }
+
     pub(super) fn context(&self) -> Context<'_> {
         Context {
             tools: &self.tools,
@@ -262,14 +307,15 @@ impl CallReader {
     }
 
     fn at_marks(&mut self, mark: char, rest: &str, is_end: bool) -> Look<Step> {
-        let marks = Marks::at(rest, mark);
-        if marks.count == rest.len() && !is_end {
+        let count = rest.len() - rest.trim_start_matches(mark).len();
+        if count == rest.len() && !is_end {
             return Err(Stop::More);
         }
-        if mark == '~' && !marks.is_fence() {
+        let is_fence = count >= Marks::FENCE;
+        if mark == '~' && !is_fence {
             return Err(Stop::Not);
         }
-        let reads = marks.is_fence()
+        let reads = is_fence
             && !self.prose.in_fence()
             && match self.options.mode {
                 Mode::Leaked => self.prose.at_start,
@@ -281,7 +327,9 @@ impl CallReader {
         {
             return Ok(step);
         }
-        Ok(Step::Marks(marks))
+        Marks::at(rest, mark, is_end)
+            .map(Step::Marks)
+            .ok_or(Stop::More)
     }
 
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {

@@ -2,8 +2,11 @@
 //!
 //! One thread reads, some answer, the caller's writes. The reader puts every batch of lines into
 //! two queues: one that the answering threads share, and one in which the writer finds the batches
-//! in order, each with the place where its answers will arrive. What is between reader and writer
-//! is paid for from one budget of bytes; when it is spent, the reader waits.
+//! in order, each with the place where its answers will arrive. Lines between reader and writer are
+//! paid for from one budget of bytes, and answers that wait for the writer from another, because an
+//! answer may be far longer than its line. When the first is spent, the reader waits; when the
+//! second is, no further batch is begun. What was begun is always finished, so that the writer never
+//! waits for a batch that waits for it.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Read, Write};
@@ -19,6 +22,8 @@ use crate::lines::{Line, Lines};
 /// What the lines between reader and writer may take together, in bytes. One batch may always be
 /// there, however large.
 const IN_FLIGHT_BYTES: usize = 64 << 20;
+/// What the answers that wait for the writer may take together before no batch is begun any more.
+const ANSWERED_BYTES: usize = 64 << 20;
 /// What a line costs beside its bytes.
 const LINE_BYTES: usize = 256;
 /// Stack of an answering thread: validators recurse, though not deeper than the limit on nesting.
@@ -59,7 +64,22 @@ struct Answers {
     text: String,
     count: Count,
     /// Given back when the answers are written.
-    _permit: Permit,
+    _permits: [Permit; 2],
+}
+
+/// What the answering threads share.
+struct Work {
+    batches: Mutex<Receiver<Batch>>,
+    answered: Arc<Budget>,
+}
+
+impl Work {
+    /// The next batch, once the writer has kept up; `None` at the end. One thread at a time waits.
+    fn next(&self) -> Option<Batch> {
+        let batches = locked(&self.batches);
+        self.answered.wait();
+        batches.recv().ok()
+    }
 }
 
 /// Answers every line of the inputs on `out`, and tells `progress` how many were written. Ends
@@ -73,13 +93,16 @@ pub(crate) fn run(
 ) -> io::Result<Count> {
     let (batches, shared) = channel();
     let (places, in_order) = channel();
-    let shared = Arc::new(Mutex::new(shared));
+    let work = Arc::new(Work {
+        batches: Mutex::new(shared),
+        answered: Arc::new(Budget::new(ANSWERED_BYTES)),
+    });
     // No thread is joined: the reader may wait for a line that never comes.
     for _ in 0..bounds.threads.max(1) {
-        let (shared, answer) = (Arc::clone(&shared), Arc::clone(answer));
+        let (work, answer) = (Arc::clone(&work), Arc::clone(answer));
         thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn(move || answer_batches(&shared, &*answer, bounds.line_bytes))?;
+            .spawn(move || answer_batches(&work, &*answer, bounds.line_bytes))?;
     }
     thread::Builder::new()
         .spawn(move || read_inputs(inputs, bounds.line_bytes, &batches, &places))?;
@@ -153,12 +176,8 @@ fn read_inputs(
 
 // ---- the answering threads ----
 
-fn answer_batches(shared: &Mutex<Receiver<Batch>>, answer: &AnswerLine, limit: usize) {
-    loop {
-        let next = locked(shared).recv();
-        let Ok(batch) = next else {
-            return;
-        };
+fn answer_batches(work: &Work, answer: &AnswerLine, limit: usize) {
+    while let Some(batch) = work.next() {
         let mut text = String::new();
         let mut count = Count::default();
         for line in &batch.lines {
@@ -168,11 +187,12 @@ fn answer_batches(shared: &Mutex<Receiver<Batch>>, answer: &AnswerLine, limit: u
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{}", answer.line);
         }
+        let permits = [batch.permit, Budget::pay(&work.answered, text.len())];
         // A writer that is gone needs no answers.
         let _ = batch.answers.send(Answers {
             text,
             count,
-            _permit: batch.permit,
+            _permits: permits,
         });
     }
 }
@@ -198,7 +218,7 @@ fn answer_line(line: &Line, answer: &AnswerLine, limit: usize) -> Answer {
 
 // ---- the budget ----
 
-/// Bytes that may be between reader and writer.
+/// Bytes that may be somewhere at once.
 #[derive(Debug)]
 struct Budget {
     limit: usize,
@@ -225,14 +245,28 @@ impl Budget {
     /// Waits until `bytes` are there, or until all of it is: more than all is given then.
     fn take(budget: &Arc<Self>, bytes: usize) -> Permit {
         let bytes = bytes.min(budget.limit);
-        let mut taken = locked(&budget.taken);
-        while *taken > budget.limit - bytes {
-            taken = budget
+        budget.wait_for(bytes);
+        Self::pay(budget, bytes)
+    }
+
+    /// Waits until no more than all of it is taken.
+    fn wait(&self) {
+        self.wait_for(0);
+    }
+
+    fn wait_for(&self, bytes: usize) {
+        let mut taken = locked(&self.taken);
+        while *taken > self.limit - bytes {
+            taken = self
                 .given_back
                 .wait(taken)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        *taken += bytes;
+    }
+
+    /// Takes `bytes`, whether they are there or not.
+    fn pay(budget: &Arc<Self>, bytes: usize) -> Permit {
+        *locked(&budget.taken) += bytes;
         Permit {
             budget: Arc::clone(budget),
             bytes,

@@ -102,6 +102,41 @@ fn a_hundred_thousand_lines_never_pile_up() {
     );
 }
 
+/// An answer may be far longer than its line, and the writer far slower than the answering threads.
+#[test]
+fn long_answers_never_pile_up() {
+    const ANSWER: usize = 1 << 20;
+    let lines = 600;
+    let (answered, written) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+    let most_ahead = Arc::new(AtomicUsize::new(0));
+    let (count, done, ahead) = (
+        Arc::clone(&answered),
+        Arc::clone(&written),
+        Arc::clone(&most_ahead),
+    );
+    let answer = move |_: &str| {
+        let now = 1 + count.fetch_add(1, Ordering::SeqCst);
+        ahead.fetch_max(now - done.load(Ordering::SeqCst), Ordering::SeqCst);
+        Answer {
+            line: "x".repeat(ANSWER),
+            is_error: false,
+        }
+    };
+    let mut out = Counting(Arc::clone(&written));
+    let count = run(
+        vec![input("{}\n".repeat(lines))],
+        &mut out,
+        &answering(answer),
+        BOUNDS,
+        |_| {},
+    );
+    assert_eq!(count.unwrap().lines, 600);
+    // What may wait, and a batch of sixteen lines that each thread has begun.
+    let bound = ANSWERED_BYTES / ANSWER + BOUNDS.threads * 16 + 16;
+    let most_ahead = most_ahead.load(Ordering::SeqCst);
+    assert!(most_ahead <= bound, "{most_ahead} answers, not {bound}");
+}
+
 #[test]
 fn order_is_kept_however_long_a_line_takes() {
     let lines: Vec<String> = (0..5000).map(|at| format!("{at}\n")).collect();
