@@ -187,19 +187,25 @@ fn extent(cursor: Cursor<'_>, close: &[&'static str], is_cut: bool) -> Look<(usi
 /// Where the brackets and quotes of a broken text are balanced first, if nothing that could belong
 /// to it follows.
 fn balanced(text: &str) -> Option<usize> {
-    let (mut depth, mut quotes) = (0_usize, 0_usize);
+    let mut open = Vec::new();
+    let mut quotes = 0_usize;
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
             b'"' => quotes += 1,
-            b'{' | b'[' => depth += 1,
+            b'{' => open.push(b'}'),
+            b'[' => open.push(b']'),
             b'}' | b']' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 && quotes % 2 == 0 {
-                    let follows = text.get(at + 1..)?.trim_start();
-                    return (!follows.starts_with(['}', ']', '"'])).then_some(at + 1);
+                if open.pop() != Some(byte) {
+                    return None;
+                }
+                if open.is_empty() && quotes % 2 == 0 {
+                    let behind = text.get(at + 1..)?;
+                    let follows =
+                        behind.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+                    return (!follows.starts_with(['}', ']', '"', '\''])).then_some(at + 1);
                 }
             }
             _ => {}
@@ -215,7 +221,13 @@ pub(crate) fn broken_length(cursor: Cursor<'_>, context: Context<'_>) -> Option<
             values::read(&mut { cursor }, context.bare()),
             Err(Broken::Not)
         );
-    balanced(cursor.rest()).filter(|_| is_broken)
+    let rest = cursor.rest();
+    let end = || {
+        balanced(rest)
+            .or_else(|| rest.find("\n\n"))
+            .unwrap_or(rest.len())
+    };
+    is_broken.then(end)
 }
 
 struct Envelopes<'v, 'f> {
@@ -585,14 +597,13 @@ fn forgiving_one(text: &str) -> Option<Printed> {
         names.partition(|(at, _)| first_arguments.is_none_or(|arguments| *at < arguments));
     // What stands in the arguments names no call: behind them the last name is the call's own.
     let first = before.into_iter().min_by_key(|(at, _)| *at);
-    let (name_at, name) = match (first, first_arguments) {
-        (Some(first), _) => first,
-        (None, Some(from)) => behind
-            .into_iter()
-            .max_by_key(|(at, _)| *at)
-            .filter(|(at, _)| depth_between(inside, from, *at) == Some(0))?,
-        (None, None) => return None,
-    };
+    let (name_at, name) = first.or_else(|| behind.into_iter().max_by_key(|(at, _)| *at))?;
+    if let Some(from) = first_arguments.filter(|from| *from < name_at)
+        && depth_between(inside, from, name_at) != Some(0)
+    {
+        let arguments = inside.get(from..).unwrap_or_default();
+        return Some(Printed::new(name, arguments).ending(Ending::Cut));
+    }
     // {"name": "f": {…}}
     let after_name = inside.get(name_at + name.len() + 2..).unwrap_or_default();
     let value = after_name
