@@ -472,8 +472,12 @@ proptest! {
         let mode = if is_expected { Mode::Expected } else { Mode::Leaked };
         let text = wrapper.replace('@', &call);
         let options = ReadOptions::default().with_mode(mode);
-        for raw in read_all_ways(&text, &case_tools(), options).0 {
-            prop_assert_eq!(raw.name(), "write_file", "{}", text);
+        let tools = case_tools();
+        for raw in read_all_ways(&text, &tools, options).0 {
+            for verdict in tools.repair_all(&raw, &Policy::default()) {
+                let name = verdict.call().map_or("write_file", |call| call.tool());
+                prop_assert_eq!(name, "write_file", "{}", text);
+            }
         }
     }
 
