@@ -97,7 +97,7 @@ pub(crate) fn read(
 
 /// The name: up to a tag, a line's end, or a written `\n`.
 fn name(cursor: &mut Cursor<'_>) -> Look<String> {
-    let rest = cursor.rest();
+    let rest = cursor.window(MAX_NAME);
     let end = rest
         .char_indices()
         .find(|(at, c)| {
@@ -161,7 +161,12 @@ fn value(
         let raw = text.get(start..end).unwrap_or_default();
         raw.trim_end().to_owned()
     };
+    // Closing markers in a row are looked at together.
+    let mut looked = start;
     for (at, _) in rest.match_indices('<') {
+        if start + at < looked {
+            continue;
+        }
         let mut here = *cursor;
         here.at += at;
         let end = here.at;
@@ -187,6 +192,7 @@ fn value(
             while ahead.eat_any(close)? {
                 ahead.skip_space();
             }
+            looked = ahead.at;
             if ahead.rest().is_empty() && !ahead.is_end {
                 return Err(Stop::More);
             }
