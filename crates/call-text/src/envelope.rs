@@ -157,6 +157,13 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
 fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
+    if cursor.is_end
+        && !is_cut
+        && place.close.is_empty()
+        && let Some(end) = balanced(rest)
+    {
+        return Ok((end, Ending::Own));
+    }
     let mut first_close = None;
     let mut paragraph = None;
     // The last character that is not blank tells whether the text looks whole.
@@ -188,12 +195,9 @@ fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, En
         _ if !cursor.is_end => Err(Stop::More),
         (Some(at), _) => Ok((at, Ending::Closed)),
         _ if is_cut => Ok((rest.len(), Ending::Own)),
-        (None, Some(at)) => Ok((balanced(rest).unwrap_or(at), Ending::Own)),
-        _ => match balanced(rest) {
-            Some(end) => Ok((end, Ending::Own)),
-            None if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
-            None => Err(Stop::Not),
-        },
+        (None, Some(at)) => Ok((at, Ending::Own)),
+        _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
+        _ => Err(Stop::Not),
     }
 }
 
