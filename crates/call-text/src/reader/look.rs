@@ -341,6 +341,14 @@ impl CallReader {
         }
         let found = self.begin(&format::BARE_JSON, rest, is_end)?;
         if found.is_none() {
+            let is_end = is_end && self.refused < MAX_REFUSED;
+            let context = self.context();
+            if let Some(length) = is_end
+                .then(|| envelope::broken_length(cursor, context))
+                .flatten()
+            {
+                return Ok(Some(Step::Text(length)));
+            }
             // What is open where a reading breaks off breaks off there too.
             self.unfinished = self.unfinished.split_off(&self.at);
             let open = values::open_at_break(cursor, self.context().bare());
