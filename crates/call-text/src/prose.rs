@@ -192,6 +192,16 @@ impl Prose {
         !is_enclosed && (self.code.is_some() || self.in_block_quote || self.quotation.opens())
     }
 
+    /// Whether a mark stands right before, so that what follows may be no more than mentioned.
+    pub(crate) fn may_mention(&self) -> bool {
+        self.quotation.is_mark_before()
+    }
+
+    /// Whether a word between here and this character is no more than mentioned.
+    pub(crate) fn mentions_before(&self, behind: char) -> bool {
+        self.quotation.encloses(behind)
+    }
+
     /// The closing markers of the calls that are shown here.
     pub(crate) fn shown_ends(&self) -> Option<&'static [&'static str]> {
         self.quotation.ends()
