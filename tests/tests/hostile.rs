@@ -1,9 +1,10 @@
-//! Schemas that try to hang, to overflow or to eat memory. What ends here ends in milliseconds;
+//! Schemas and texts that try to hang, to overflow or to eat memory. What ends here ends in milliseconds;
 //! what does not, ends in the test runner's time-out.
 
 use serde_json::{Map, Value, json};
 use toolmend::repair_core::Limits;
-use toolmend::{Effect, Policy, RawCall, Reason, ToolSet, ToolSpec, Verdict};
+use toolmend::{Effect, Policy, RawCall, Reason, ToolSet, ToolSpec, Verdict, repair_json};
+use toolmend_tests::adversarial::{PATTERNS, texts, units};
 
 fn tools(schema: Value) -> ToolSet {
     ToolSet::new([ToolSpec::new("tool", schema).with_effect(Effect::ReadOnly)]).0
@@ -206,6 +207,47 @@ fn a_schema_too_deep_is_refused_for_bare_json_too() {
     for _ in 0..400 {
         schema = serde_json::json!({"type": "array", "items": schema});
     }
-    let refused = toolmend::repair_json("[1]", Some(&schema)).unwrap_err();
+    let refused = repair_json("[1]", Some(&schema)).unwrap_err();
     assert!(refused.to_string().contains("deeper"), "{refused}");
+}
+
+/// Reads hostile texts in every way, on a thread with a stack as small as they come.
+fn read_on_a_small_stack(units: impl Iterator<Item = String> + Send + 'static, size: usize) {
+    let reading = move || {
+        let schema = json!({"type": "object", "properties": {
+            "path": {"type": "string"}, "content": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}}
+        }, "additionalProperties": false});
+        let tools = tools(schema.clone());
+        for unit in units {
+            for text in texts(&unit, size) {
+                for schema in [None, Some(&schema)] {
+                    let repaired = repair_json(&text, schema).unwrap();
+                    let is_json = serde_json::from_str::<Value>(&repaired.text).is_ok();
+                    // serde_json has a limit of its own.
+                    assert!(
+                        is_json || !repaired.ok || unit.contains(['[', '{']),
+                        "{unit:?}"
+                    );
+                }
+                let raw = RawCall::new("tool", text.as_str());
+                if let Some(call) = tools.repair(&raw, &Policy::default()).call() {
+                    assert!(call.arguments().value().is_object(), "{unit:?}");
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(512 << 10);
+    thread.spawn(reading).unwrap().join().unwrap();
+}
+
+#[test]
+fn no_long_text_overflows_a_small_stack() {
+    let units = PATTERNS.iter().map(|(_, unit)| (*unit).to_owned());
+    read_on_a_small_stack(units, 100_000);
+}
+
+#[test]
+fn no_pair_of_patterns_overflows_a_small_stack() {
+    read_on_a_small_stack(units(), 10_000);
 }

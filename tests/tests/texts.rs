@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use toolmend::call_text::{self, Part};
 use toolmend::{
-    CallReader, Effect, Mode, Piece, Policy, RawCall, ReadOptions, Risk, ToolSet, ToolSpec,
+    CallReader, Effect, Finish, Mode, Piece, Policy, RawCall, ReadOptions, Risk, ToolSet, ToolSpec,
 };
 use toolmend_tests::{cases, same};
 
@@ -258,6 +258,25 @@ fn a_marked_call_is_sure_only_where_calls_are_expected() {
             before.contains("\"ping\"") && text.contains(before),
             "{before}"
         );
+    }
+}
+
+#[test]
+fn the_next_call_ends_a_broken_one() {
+    let broken = r#"{"city": "Oslo", "days": 3"#;
+    let whole = r#"<tool_call>{"name": "ping", "arguments": {}}</tool_call>"#;
+    for (close, finish) in [("</tool_call>", Finish::Complete), ("", Finish::Cut)] {
+        let text = format!(
+            "<tool_call>{{\"name\": \"get_weather\", \"arguments\": {broken}{close}\n{whole}"
+        );
+        let (calls, content) = read_all_ways(&text, &case_tools(), ReadOptions::default());
+        let [first, second] = calls.as_slice() else {
+            panic!("{text}: {calls:?}");
+        };
+        let arguments = first.arguments().unwrap_or_default();
+        assert_eq!((arguments.trim_end(), first.finish()), (broken, finish));
+        assert_eq!((second.name(), second.arguments()), ("ping", Some("{}")));
+        assert_eq!(content, "");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Name and arguments in the JSON, or the Python literals, of a printed call.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::cursor::{Cursor, Look, Stop};
 use crate::literal;
@@ -73,6 +74,8 @@ const WRAPPER_KEYS: &[&str] = &[
 /// What a reader of envelopes is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'f> {
+    /// The markers of the next call.
+    pub(crate) open: &'f [&'static str],
     /// The markers that may end a text which cannot be read otherwise.
     pub(crate) close: &'f [&'static str],
     /// Whether the tool's name may be the key: `{"f": {…}}`.
@@ -105,7 +108,7 @@ pub(crate) fn read(
                 return Err(Stop::Not);
             }
             let is_cut = matches!(broken, Broken::Cut(_));
-            let (length, ending) = extent(start, place.close, is_cut)?;
+            let (length, ending) = extent(start, place, is_cut)?;
             let text = start.rest().get(..length).unwrap_or_default();
             let calls = forgiving(text, context).ok_or(Stop::Not)?;
             cursor.at = start.at + length;
@@ -138,36 +141,54 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
     Ok(false)
 }
 
-/// How far a text goes that cannot be read as JSON: to the closing marker before which it looks
-/// whole, else to the first one. Without any, to the end of the paragraph or the text.
-fn extent(cursor: Cursor<'_>, close: &[&'static str], is_cut: bool) -> Look<(usize, Ending)> {
+/// How far a text goes that cannot be read as JSON: to the first closing marker before which it
+/// looks whole, else to the first one. The next call ends the search. Without any closing marker,
+/// to the end of the paragraph or the text.
+fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
-    let looks_whole = |at: usize| {
-        let before = rest.get(..at).unwrap_or_default().trim_end();
-        before.ends_with(['}', ']'])
-    };
-    let places = |markers: &[&'static str]| {
-        markers
-            .iter()
-            .filter_map(|marker| {
-                let mut all = rest.match_indices(marker).map(|(at, _)| at);
-                all.clone()
-                    .find(|at| looks_whole(*at))
-                    .or_else(|| all.next())
-            })
-            .min_by_key(|at| (!looks_whole(*at), *at))
-    };
-    match places(close) {
-        Some(at) if looks_whole(at) || cursor.is_end => Ok((at, Ending::Closed)),
-        _ if !cursor.is_end => Err(Stop::More),
-        _ if is_cut => Ok((rest.len(), Ending::Own)),
-        _ => match places(PARAGRAPH_ENDS).filter(|at| looks_whole(*at)) {
-            Some(at) => Ok((at, Ending::Own)),
-            None if looks_whole(rest.len()) => Ok((rest.trim_end().len(), Ending::Own)),
-            None => Err(Stop::Not),
-        },
+    let mut first_close = None;
+    let mut paragraph = None;
+    // The last character that is not blank tells whether the text looks whole.
+    let mut last = ' ';
+    for (at, c) in rest.char_indices() {
+        let here = rest.get(at..).unwrap_or_default();
+        let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
+        let looks_whole = matches!(last, '}' | ']');
+        if begins_any(place.close) {
+            if looks_whole {
+                return Ok((at, Ending::Closed));
+            }
+            first_close = first_close.or(Some(at));
+        } else if begins_any(place.open) && begins_marked_call(cursor, at, place.open)? {
+            return Ok(match first_close {
+                Some(close) => (close, Ending::Closed),
+                None if looks_whole => (at, Ending::Own),
+                None => (at, Ending::Cut),
+            });
+        }
+        if looks_whole && paragraph.is_none() && begins_any(PARAGRAPH_ENDS) {
+            paragraph = Some(at);
+        }
+        if !c.is_whitespace() {
+            last = c;
+        }
     }
+    match (first_close, paragraph) {
+        _ if !cursor.is_end => Err(Stop::More),
+        (Some(at), _) => Ok((at, Ending::Closed)),
+        _ if is_cut => Ok((rest.len(), Ending::Own)),
+        (None, Some(at)) => Ok((at, Ending::Own)),
+        _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
+        _ => Err(Stop::Not),
+    }
+}
+
+/// Whether a call begins behind the opening marker that stands `at` bytes behind the cursor.
+fn begins_marked_call(mut cursor: Cursor<'_>, at: usize, open: &[&'static str]) -> Look<bool> {
+    cursor.at += at;
+    cursor.eat_any(open)?;
+    begins_as_call(cursor)
 }
 
 struct Envelopes<'v, 'f> {
@@ -317,13 +338,13 @@ impl<'v> Envelopes<'v, '_> {
         }
         let parameters = self.context.parameters(name);
         let inside = self.members(arguments);
+        let known: HashSet<&str> = inside.iter().map(|(key, _)| &**key).collect();
         let mut writer = ObjectWriter::new();
         for (key, at) in &inside {
             writer.member(key, &literal::to_json(self.values, *at)?);
         }
         for (key, at) in members.iter().filter(|(key, _)| !is_envelope_key(key)) {
-            let is_new = !inside.iter().any(|(known, _)| known == key);
-            if !is_new || !parameters.contains(&&**key) {
+            if !parameters.contains(&&**key) || known.contains(&**key) {
                 return None;
             }
             writer.member(key, &literal::to_json(self.values, *at)?);
@@ -461,8 +482,10 @@ fn parts(text: &str) -> Vec<&str> {
     for (at, _) in text.match_indices('{') {
         let until = text.get(looked..at).unwrap_or_default();
         seen_name |= NAME_KEYS.iter().any(|key| after_key(until, key).is_some());
+        // Of braces in a row the first one stands for all: what they begin is the same.
+        let is_first = !text.get(..at).unwrap_or_default().ends_with('{');
         looked = at;
-        if seen_name && begins(text.get(at..).unwrap_or_default()) {
+        if is_first && seen_name && begins(text.get(at..).unwrap_or_default()) {
             starts.push(at);
             seen_name = false;
         }

@@ -97,7 +97,7 @@ pub(crate) fn read(
 
 /// The name: up to a tag, a line's end, or a written `\n`.
 fn name(cursor: &mut Cursor<'_>) -> Look<String> {
-    let rest = cursor.rest();
+    let rest = cursor.window(MAX_NAME);
     let end = rest
         .char_indices()
         .find(|(at, c)| {
@@ -163,7 +163,12 @@ fn value(
     };
     // Values of calls inside this one: those that are open, and whether there are any.
     let (mut open_inside, mut any_inside) = (0_usize, false);
+    // Closing markers in a row are looked at together.
+    let mut looked = start;
     for (at, _) in rest.match_indices('<') {
+        if start + at < looked {
+            continue;
+        }
         let mut here = *cursor;
         here.at += at;
         let end = here.at;
@@ -196,6 +201,7 @@ fn value(
             while ahead.eat_any(close)? {
                 ahead.skip_space();
             }
+            looked = ahead.at;
             if ahead.rest().is_empty() && !ahead.is_end {
                 return Err(Stop::More);
             }

@@ -4,6 +4,8 @@
 //! `<function name="f"><param name="k">`, with or without a prefix in the tags. One reader for all
 //! of them: what differs is spelling.
 
+use std::collections::HashSet;
+
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning, floor};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
@@ -200,7 +202,8 @@ pub(crate) fn read(
     let place = Place::arguments(context.schema(&name));
     let mut parameters = Parameters {
         writer: ObjectWriter::new(),
-        seen: Vec::new(),
+        seen: HashSet::new(),
+        count: 0,
         whole: None,
     };
     let ending = read_parameters(cursor, &mut parameters, close, place)?;
@@ -221,7 +224,8 @@ const WHOLE_WORDS: &[&str] = &[
 /// The parameters of a call so far.
 struct Parameters {
     writer: ObjectWriter,
-    seen: Vec<String>,
+    seen: HashSet<String>,
+    count: usize,
     /// The value of an undeclared parameter that holds the arguments as a whole.
     whole: Option<String>,
 }
@@ -241,11 +245,12 @@ impl Parameters {
             _ => place.json(raw),
         };
         self.writer.member(&key, &json);
-        self.seen.push(key);
+        self.seen.insert(key);
+        self.count += 1;
     }
 
     fn into_call(self, name: String, ending: Ending) -> Printed {
-        let arguments = match (self.whole, self.seen.len(), ending) {
+        let arguments = match (self.whole, self.count, ending) {
             (Some(whole), 1, _) => whole,
             (_, _, Ending::Cut) => self.writer.cut(),
             _ => self.writer.close(),
@@ -361,7 +366,7 @@ fn json_body(
 /// A parameter's value being read.
 struct Value<'v, 's> {
     key: &'v str,
-    seen: &'v [String],
+    seen: &'v HashSet<String>,
     close: &'v [&'static str],
     place: Place<'s>,
 }
@@ -461,12 +466,12 @@ impl Value<'_, '_> {
             (Role::Parameter, false) => {
                 let is_new = !tag.name.is_empty()
                     && tag.name != self.key
-                    && !self.seen.iter().any(|key| key == tag.name)
-                    && self.place.property(tag.name).is_known()
                     && here
                         .text
                         .get(..here.at)
-                        .is_some_and(|before| before.ends_with('\n'));
+                        .is_some_and(|before| before.ends_with('\n'))
+                    && !self.seen.contains(tag.name)
+                    && self.place.property(tag.name).is_known();
                 Ok(is_new.then_some(here.at))
             }
             (Role::Call | Role::List, true) => Ok(self.goes_on_outside(ahead)?.then_some(here.at)),

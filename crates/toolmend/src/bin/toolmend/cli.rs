@@ -231,7 +231,7 @@ fn defaults(args: &RepairArgs) -> Result<Defaults, Failure> {
 
 fn list_rules() -> Result<ExitCode, Failure> {
     let header = format!("{:26} {:21} {:>4}  what was wrong", "rule", "risk", "cost");
-    let rows = toolmend::rules().map(|rule| {
+    let rows = policy::rules().map(|rule| {
         let loss = rule
             .loss
             .map_or(String::new(), |loss| format!(" ({loss:?})").to_lowercase());
