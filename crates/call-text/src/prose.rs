@@ -58,6 +58,9 @@ pub(crate) struct Marks {
     pub(crate) behind: Behind,
     /// Blanks before them on their line.
     indent: usize,
+    /// However far they are indented, they end a fence: where calls are expected, whole replies
+    /// are.
+    pub(crate) at_any_indent: bool,
 }
 
 /// What follows marks on their line.
@@ -85,6 +88,7 @@ impl Marks {
             count: text.len() - after.len(),
             behind: Behind::Text,
             indent: 0,
+            at_any_indent: false,
         };
         if after.is_empty() && !is_end {
             return None;
@@ -114,7 +118,7 @@ impl Marks {
         self.mark == open.mark
             && self.count >= open.count
             && self.behind == Behind::Nothing
-            && self.indent < open.indent + CODE_INDENT
+            && (self.at_any_indent || self.indent < open.indent + CODE_INDENT)
     }
 }
 

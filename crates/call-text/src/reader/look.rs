@@ -335,9 +335,9 @@ impl CallReader {
         {
             return Ok(step);
         }
-        Marks::at(rest, mark, is_end)
-            .map(Step::Marks)
-            .ok_or(Stop::More)
+        let mut marks = Marks::at(rest, mark, is_end).ok_or(Stop::More)?;
+        marks.at_any_indent = self.options.mode == Mode::Expected;
+        Ok(Step::Marks(marks))
     }
 
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
