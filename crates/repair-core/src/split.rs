@@ -121,7 +121,8 @@ mod tests {
     }
 
     fn objects(count: usize) -> String {
-        (0..count).map(|n| format!(r#"{{"s": "{n}"}}"#)).collect()
+        let objects: Vec<String> = (0..count).map(|n| format!(r#"{{"s": "{n}"}}"#)).collect();
+        objects.concat()
     }
 
     #[test]

@@ -11,9 +11,41 @@ pub(super) struct Balance {
     is_odd: bool,
     /// Behind an escaped backslash that no other one escapes.
     backslash_end: Option<usize>,
+    /// Up to here brackets are counted.
+    counted: usize,
+    /// The brackets that are open outside literals; whether they hold keys or literals by name.
+    open: Vec<bool>,
+    /// The last literal stands behind a colon.
+    is_named: bool,
 }
 
 impl Balance {
+    /// That of a string whose content starts at `content`.
+    pub(super) fn new(content: usize) -> Self {
+        Self {
+            counted: content,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a quote here closes a literal that is a member of an object inside the content, so
+    /// that a key behind it is one of that object.
+    pub(super) fn is_in_object(&self) -> bool {
+        self.is_odd && self.open.last() == Some(&true)
+    }
+
+    /// Whether a quote here closes a literal that a name and a colon stand before, so that a key
+    /// behind it may be the next name.
+    pub(super) fn is_in_member(&self) -> bool {
+        self.is_odd && self.is_named
+    }
+
+    /// Whether a brace is open before the first quote, which stands at `quote`.
+    pub(super) fn is_in_braces(&self, text: &str, quote: usize) -> bool {
+        let before = text.get(self.counted..quote).unwrap_or_default();
+        before.matches('{').count() > before.matches('}').count()
+    }
+
     /// Whether a literal is open.
     pub(super) fn is_odd(&self) -> bool {
         self.is_odd
@@ -24,7 +56,7 @@ impl Balance {
         let escaped = text.get(at + 1..).and_then(|rest| rest.chars().next());
         let end = at + 1 + escaped.map_or(0, char::len_utf8);
         match escaped {
-            Some('n' | 'r' | '\n') => self.line_break(),
+            Some('n' | 'r' | '\n') => self.line_break(end),
             Some('"') => self.quote(text, at, end),
             Some('\\') => {
                 let escapes_it = self.backslash_end == Some(at);
@@ -35,7 +67,11 @@ impl Balance {
         end
     }
 
-    pub(super) fn line_break(&mut self) {
+    /// Notes a line break that ends at `end`.
+    pub(super) fn line_break(&mut self, end: usize) {
+        if self.is_odd {
+            self.counted = end;
+        }
         self.is_odd = false;
     }
 
@@ -44,6 +80,11 @@ impl Balance {
         if self.backslash_end == Some(start) {
             return;
         }
+        let between = text.get(self.counted..start).unwrap_or_default();
+        if !self.is_odd {
+            self.count_brackets(between);
+        }
+        self.counted = end;
         let before = Side::before(text, start);
         let after = Side::after(text, end);
         self.is_odd = match (before, after) {
@@ -54,6 +95,47 @@ impl Balance {
             (Side::Word, Side::Space | Side::Closer) => false,
             _ => !self.is_odd,
         };
+        if self.is_odd {
+            self.note_name(between);
+        }
+    }
+
+    fn count_brackets(&mut self, code: &str) {
+        for byte in code.bytes() {
+            match byte {
+                b'{' | b'[' | b'(' => self.open.push(false),
+                b'}' | b']' | b')' => {
+                    self.open.pop();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes whether the literal behind this code is a key or stands behind one.
+    fn note_name(&mut self, code: &str) {
+        let code = without_space(code);
+        self.is_named = code.ends_with(':') || code.ends_with("=>");
+        let is_first = code.ends_with('{');
+        if let Some(open) = self.open.last_mut() {
+            *open |= self.is_named || is_first;
+        }
+    }
+}
+
+/// Code without the white space at its end, escaped or not.
+fn without_space(mut code: &str) -> &str {
+    loop {
+        let shorter = code.trim_end();
+        let escaped = ["\\n", "\\t", "\\r"];
+        let shorter = escaped
+            .iter()
+            .find_map(|space| shorter.strip_suffix(space))
+            .unwrap_or(shorter);
+        if shorter.len() == code.len() {
+            return code;
+        }
+        code = shorter;
     }
 }
 
@@ -134,7 +216,7 @@ mod tests {
                     end
                 }
                 '\n' => {
-                    balance.line_break();
+                    balance.line_break(end);
                     end
                 }
                 _ => end,

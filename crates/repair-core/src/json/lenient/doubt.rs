@@ -7,6 +7,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 
+use super::balance::Balance;
 use super::reader::Frame;
 use super::{Cut, Lenient, Problem, frame, rules};
 use crate::rule::Rule;
@@ -26,8 +27,8 @@ pub(super) struct Doubts {
     given: Vec<bool>,
     /// Every answer of this reading.
     answers: Vec<bool>,
-    /// A quote was doubtful.
-    pub(super) has_doubt: bool,
+    /// Where the first string stands that holds a doubtful quote.
+    pub(super) doubtful: Option<usize>,
     /// This reading is one of several that are tried.
     is_trial: bool,
     is_impossible: bool,
@@ -40,6 +41,10 @@ pub(super) struct Doubts {
     /// As many of them as another reading has that leaves out no key of the outermost object.
     most_surplus: Option<usize>,
     root_keys: usize,
+    /// Strings that end inside an object of their content.
+    torn: usize,
+    /// Strings that end inside a literal behind a colon.
+    suspect: usize,
     /// How commas and colons are spelled, with the white space around them.
     spellings: BTreeSet<String>,
 }
@@ -82,7 +87,7 @@ impl Doubts {
         self.is_impossible |= !is_new;
         let is_surplus = !is_declared && !tree.is_open(frame.place);
         self.surplus_keys += usize::from(is_surplus);
-        if is_surplus && self.has_doubt {
+        if is_surplus && self.doubtful.is_some() {
             self.surplus_at = self.surplus_at.or(Some(at));
         }
         self.declared_keys += usize::from(is_new && is_declared);
@@ -97,6 +102,12 @@ impl Doubts {
         if self.is_trial && !self.spellings.contains(spelling) {
             self.spellings.insert(spelling.to_owned());
         }
+    }
+
+    /// Notes the end of a string that holds raw quotes.
+    pub(super) fn string(&mut self, balance: &Balance) {
+        self.torn += usize::from(balance.is_in_object());
+        self.suspect += usize::from(balance.is_in_member());
     }
 
     /// Notes the end of an object.
@@ -139,12 +150,26 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
         // What looks like a key may be content of the string before it: of neither more is certain.
         return frame::read(before, tree, place, max_depth, &mut Doubts::default());
     }
-    // Only a schema tells which reading is the best.
-    let has_schema = tree.declares_any(place);
-    if doubts.answers.is_empty() || !is_whole || !has_schema || is_possible(&first, &doubts) {
+    let is_possible = is_possible(&first, &doubts);
+    if doubts.answers.is_empty() || (is_possible && faults(&first, &doubts) == 0) {
         return first;
     }
-    best_possible(text, tree, place, max_depth).unwrap_or(first)
+    // Only a schema tells which reading is the best.
+    let has_schema = tree.declares_any(place);
+    if is_whole
+        && has_schema
+        && let Some(best) = best_possible(text, tree, place, max_depth)
+    {
+        return best;
+    }
+    let is_contested = is_possible && (is_whole || doubts.torn + doubts.suspect > 0);
+    Lenient {
+        problem: first.problem.or_else(|| {
+            let at = doubts.doubtful.filter(|_| has_schema && is_contested)?;
+            Some(Problem::Ambiguous(at))
+        }),
+        ..first
+    }
 }
 
 fn is_possible(read: &Lenient, doubts: &Doubts) -> bool {
@@ -157,17 +182,36 @@ fn is_possible(read: &Lenient, doubts: &Doubts) -> bool {
 }
 
 /// How well a possible reading fits: the less the better.
-type Misfit = (Reverse<usize>, usize, usize, usize);
+type Misfit = (usize, Reverse<usize>, usize, usize, usize);
 
 fn misfit(read: &Lenient, doubts: &Doubts) -> Misfit {
-    let is_usual = |rule: &Rule| USUAL.iter().any(|usual| usual.id == rule.id);
-    let others = read.fixes.iter().filter(|fix| !is_usual(fix.rule));
     (
+        doubts.torn,
         Reverse(doubts.declared_keys),
         doubts.surplus_keys,
-        others.count(),
+        unusual(read),
         doubts.spellings.len(),
     )
+}
+
+/// What speaks against a reading.
+fn faults(read: &Lenient, doubts: &Doubts) -> usize {
+    doubts.torn + doubts.suspect + unusual(read)
+}
+
+fn unusual(read: &Lenient) -> usize {
+    let is_usual = |rule: &Rule| USUAL.iter().any(|usual| usual.id == rule.id);
+    let unusual = read.fixes.iter().filter(|fix| !is_usual(fix.rule));
+    unusual.count()
+}
+
+/// A possible reading.
+struct Choice {
+    read: Lenient,
+    misfit: Misfit,
+    faults: usize,
+    torn: usize,
+    root_keys: usize,
 }
 
 /// What is wrong with a text whose quotes are not escaped, in any reading.
@@ -181,22 +225,26 @@ const USUAL: &[&Rule] = &[
     &rules::ESCAPE,
 ];
 
-/// The one possible reading that fits best. Each run answers one doubt of an earlier one the other
-/// way, and those behind it by the rules.
+/// The one possible reading that fits best, if none has less against it. Each run answers one doubt
+/// of an earlier one the other way, and those behind it by the rules.
 fn best_possible(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Option<Lenient> {
-    let mut best: Option<(Misfit, Lenient)> = None;
+    let mut best: Option<Choice> = None;
     let mut is_tied = false;
-    let (mut most_keys, mut best_keys) = (0, 0);
+    let mut least_faults = usize::MAX;
+    // The torn strings and the keys of every reading.
+    let mut found = Vec::new();
     let all_keys = place.map_or(0, |id| tree.get(id).properties().len());
     let mut most_surplus = None;
     let mut cost = COST.0 * text.len() + COST.1;
     let mut pending = vec![Vec::new()];
     for _ in 0..MAX_READINGS {
         let Some(given) = pending.pop() else {
+            let best = best.filter(|best| !is_tied && best.faults == least_faults)?;
             // What another reading found a key in is no content.
-            return best
-                .filter(|_| !is_tied && best_keys == most_keys)
-                .map(|(_, read)| read);
+            let mut rivals = found.iter().filter(|(torn, _)| *torn <= best.torn);
+            return rivals
+                .all(|(_, keys)| *keys <= best.root_keys)
+                .then_some(best.read);
         };
         cost = cost.checked_sub(text.len())?;
         let known = given.len();
@@ -208,18 +256,25 @@ fn best_possible(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Opt
         };
         let read = frame::read(text, tree, place, max_depth, &mut doubts);
         if read.values.len() < 2 {
-            most_keys = most_keys.max(doubts.root_keys);
+            found.push((doubts.torn, doubts.root_keys));
         }
         if is_possible(&read, &doubts) {
-            let misfit = misfit(&read, &doubts);
+            let choice = Choice {
+                misfit: misfit(&read, &doubts),
+                faults: faults(&read, &doubts),
+                torn: doubts.torn,
+                root_keys: doubts.root_keys,
+                read,
+            };
+            least_faults = least_faults.min(choice.faults);
             let order = best
                 .as_ref()
-                .map_or(Ordering::Less, |(best, _)| misfit.cmp(best));
+                .map_or(Ordering::Less, |best| choice.misfit.cmp(&best.misfit));
             is_tied = order == Ordering::Equal || (is_tied && order == Ordering::Greater);
             if order == Ordering::Less {
-                best_keys = doubts.root_keys;
-                most_surplus = (best_keys == all_keys).then_some(misfit.1);
-                best = Some((misfit, read));
+                let is_full = choice.torn == 0 && choice.root_keys == all_keys;
+                most_surplus = is_full.then_some(doubts.surplus_keys);
+                best = Some(choice);
             }
         }
         if pending.len() + doubts.answers.len().saturating_sub(known) > MAX_READINGS {
@@ -235,4 +290,92 @@ fn best_possible(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Opt
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::json::MAX_DEPTH;
+
+    /// The tools of the cases: the types of their properties, and which are required.
+    fn schema(tool: &str) -> Value {
+        let (properties, required) = match tool {
+            "bash" => (
+                json!({"command": {"type": "string"}, "description": {"type": "string"}, "timeout": {"type": "integer"}}),
+                json!(["command"]),
+            ),
+            "edit" => (
+                json!({"path": {"type": "string"}, "old": {"type": "string"}, "new": {"type": "string"}, "count": {"type": "integer"}}),
+                json!(["path", "old", "new"]),
+            ),
+            "cell" => (
+                json!({"source": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}, "metadata": {"type": "object"}}),
+                json!(["source"]),
+            ),
+            _ => (
+                json!({"path": {"type": "string"}, "content": {"type": "string"}, "mode": {"type": "string"}}),
+                json!(["path", "content"]),
+            ),
+        };
+        json!({"type": "object", "properties": properties, "required": required})
+    }
+
+    /// What is read; `None` if that is refused.
+    fn value_of(tool: &str, is_closed: bool, text: &str) -> Option<Value> {
+        let mut schema = schema(tool);
+        if is_closed {
+            schema["additionalProperties"] = json!(false);
+        }
+        let tree = crate::schema::compile::compile(&schema);
+        let read = read(text, &tree, Some(tree.root()), MAX_DEPTH);
+        let is_refused = read.problem.is_some() || read.cut.is_some() || read.values.len() != 1;
+        (!is_refused).then(|| serde_json::from_str(&read.text).unwrap())
+    }
+
+    #[test]
+    fn a_key_of_an_object_inside_a_string_is_content() {
+        for (tool, key, before, content, after) in [
+            ("bash", "command", "", r#"rm -rf /tmp/a && echo '{"a": "b", "timeout": 5}' && ls"#, ""),
+            ("bash", "command", "", r#"curl -d '{"a": "b", "description": "c"}' http://x"#, ""),
+            ("bash", "command", "", r#"curl -d '{"a": "b", "description": "c", "d": "e"}' http://x"#, ""),
+            ("bash", "command", "", r#"cat <<E\n{"name": "x", "description": "t"}\nE"#, r#", "timeout": 5"#),
+            ("edit", "new", r#""path": "a.json", "old": "{"a": "b"}", "#, r#"{"a": "b", "count": 3}"#, ""),
+            ("edit", "old", r#""path": "a.json", "#, r#"{"k": "b", "new": "c"}"#, r#", "new": "{"k": "d"}""#),
+            ("cell", "source", "", r#"f({"city": "Oslo", "tags": ["a", "b"]})\nprint("x")"#, ""),
+            ("cell", "source", "", r#"f({city: "Oslo", "tags": ["a", "b"]})"#, ""),
+            ("write", "content", r#""path": "p.json", "#, r#"{"name": "x", "mode": "y", "a": 1}\n"#, ""),
+            ("write", "content", r#""path": "p.json", "#, r#"{\n  "name": "x", "mode": "y"}"#, ""),
+        ] {
+            for is_closed in [false, true] {
+                let text = format!(r#"{{{before}"{key}": "{content}"{after}}}"#);
+                let value = value_of(tool, is_closed, &text);
+                let got = value.as_ref().and_then(|value| value[key].as_str());
+                let content = content.replace("\\n", "\n");
+                assert_eq!(got, Some(content.as_str()), "{is_closed} {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_string_that_two_readings_end_is_refused() {
+        for (tool, text) in [
+            ("edit", r#"{"path": "a", "old": "1", "new": "x = "2", "count": 3"}"#),
+            ("write", r#"{"path": "a", "content": ""name": "x", "mode": "y""}"#),
+            ("write", r#"{"path": "a", "content": "{a: 1, "mode": "y"}"}"#),
+            ("bash", r#"{"command": "curl -d '{"a": "b", "timeout": 5}' http://x""#),
+        ] {
+            for is_closed in [false, true] {
+                assert_eq!(value_of(tool, is_closed, text), None, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_that_no_string_can_hold_ends_it() {
+        let text = r#"{"path": "a", "content": "f({"name": "x", "mode": "y"}"#;
+        let want = json!({"path": "a", "content": "f({\"name\": \"x", "mode": "y"});
+        assert_eq!(value_of("write", true, text), Some(want));
+    }
 }

@@ -80,7 +80,10 @@ pub(super) fn read(
             .and_then(|value| out.text.get(value.clone()))
             .is_some_and(|value| value.starts_with(['{', '[', '"']));
         let is_torn = is_scalar && rule.id == rules::PROSE.id;
-        if is_torn || ends_inside(text.get(at..).unwrap_or_default()) {
+        let after = text.get(at..).unwrap_or_default();
+        // The rest of a string that was ended too early is no prose.
+        let is_rest = doubts.doubtful.is_some() && after.contains('"');
+        if is_torn || is_rest || ends_inside(after) {
             lenient.problem = lenient.problem.or(Some(Problem::Unreadable(at)));
         }
         out.fix(rule, at..text.len(), "");

@@ -95,7 +95,7 @@ impl Reader<'_, '_> {
         let mut inner = 0;
         // The only raw quote so far, if it does not look like an opening one.
         let mut lone_quote = None;
-        let mut balance = Balance::default();
+        let mut balance = Balance::new(content);
         // A quote was passed that could have ended an item.
         let mut passed_item = false;
         // Where an item ends if the first raw quote opens the next one.
@@ -108,7 +108,7 @@ impl Reader<'_, '_> {
             }
             if !closers.contains(&character) {
                 if character == '\n' {
-                    balance.line_break();
+                    balance.line_break(after);
                 }
                 at = after;
                 continue;
@@ -122,6 +122,9 @@ impl Reader<'_, '_> {
                         inner: 0,
                     };
                 }
+                if inner > 0 {
+                    self.doubts.string(&balance);
+                }
                 return Found {
                     token: start..after,
                     content: content..stop,
@@ -133,6 +136,10 @@ impl Reader<'_, '_> {
                 .then(|| self.lost_quote(content, stop))
                 .flatten()
             {
+                if balance.is_in_braces(self.text, stop) {
+                    // The key may be one of an object inside the content.
+                    self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+                }
                 return Found {
                     token: start..end,
                     content: content..end,
@@ -292,7 +299,9 @@ impl Reader<'_, '_> {
             End::Item => inner > 0,
             End::Member | End::Faint | End::Last => true,
         };
-        self.doubts.has_doubt |= is_doubtful;
+        if is_doubtful {
+            self.doubts.doubtful = self.doubts.doubtful.or(Some(start));
+        }
         if is_doubtful && has_rivals {
             self.doubts.answer(ends)
         } else {
