@@ -58,6 +58,9 @@ pub(crate) struct Marks {
     pub(crate) behind: Behind,
     /// Blanks before them on their line.
     indent: usize,
+    /// However far they are indented, they end a fence: where calls are expected, whole replies
+    /// are.
+    pub(crate) at_any_indent: bool,
 }
 
 /// What follows marks on their line.
@@ -85,6 +88,7 @@ impl Marks {
             count: text.len() - after.len(),
             behind: Behind::Text,
             indent: 0,
+            at_any_indent: false,
         };
         if after.is_empty() && !is_end {
             return None;
@@ -114,7 +118,7 @@ impl Marks {
         self.mark == open.mark
             && self.count >= open.count
             && self.behind == Behind::Nothing
-            && self.indent < open.indent + CODE_INDENT
+            && (self.at_any_indent || self.indent < open.indent + CODE_INDENT)
     }
 }
 
@@ -190,6 +194,16 @@ impl Prose {
     pub(crate) fn shows_next(&self) -> bool {
         let is_enclosed = self.fence.is_some() || self.showing.is_some();
         !is_enclosed && (self.code.is_some() || self.in_block_quote || self.quotation.opens())
+    }
+
+    /// Whether a mark stands right before, so that what follows may be no more than mentioned.
+    pub(crate) fn may_mention(&self) -> bool {
+        self.quotation.is_mark_before()
+    }
+
+    /// Whether a word between here and this character is no more than mentioned.
+    pub(crate) fn mentions_before(&self, behind: char) -> bool {
+        self.quotation.encloses(behind)
     }
 
     /// The closing markers of the calls that are shown here.

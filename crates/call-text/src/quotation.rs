@@ -95,6 +95,17 @@ impl Quotation {
             || MOSTLY_CLOSING.contains(&self.mark) && is_right_before && may_lead(self.lead)
     }
 
+    /// Whether a mark, or a back-tick, stands right before the place.
+    pub(crate) fn is_mark_before(&self) -> bool {
+        self.last == BACK_TICK || !closing(self.last).is_empty()
+    }
+
+    /// Whether such a mark and this character enclose what stands between them.
+    pub(crate) fn encloses(&self, behind: char) -> bool {
+        self.last == BACK_TICK && behind == BACK_TICK
+            || self.opens() && closing(self.last).contains(behind)
+    }
+
     /// Whether this character stands before the place, white space aside.
     pub(crate) fn follows(&self, c: char) -> bool {
         self.mark == c

@@ -401,7 +401,7 @@ impl Value<'_, '_> {
         }
         let start = cursor.at;
         let mut at = start;
-        // The first closing call tag with more behind it, if nothing better comes.
+        let mut nested = Nested::default();
         loop {
             let rest = cursor.text.get(at..).unwrap_or_default();
             let Some(next) = rest.find('<') else {
@@ -413,7 +413,17 @@ impl Value<'_, '_> {
             };
             let mut here = *cursor;
             here.at = at + next;
-            if let Some(after) = self.end_at(here)? {
+            let is_inner = nested.see(here)?;
+            let end = if is_inner { None } else { self.end_at(here)? };
+            if nested.is_doubtful || end.is_some() && !nested.may_end(here) {
+                // What of the rest is the value, and what a call, cannot be known.
+                return if cursor.is_end {
+                    Ok(None)
+                } else {
+                    Err(Stop::More)
+                };
+            }
+            if let Some(after) = end {
                 let raw = here.since(start);
                 cursor.at = after;
                 return Ok(Some(without_added_breaks(raw).to_owned()));
@@ -497,6 +507,66 @@ impl Value<'_, '_> {
     /// The same behind the end of the whole call, which would be missing a closing parameter tag.
     fn goes_on_outside(&self, ahead: Cursor<'_>) -> Look<bool> {
         self.goes_on(ahead, |tag| tag.role != Role::Parameter)
+    }
+}
+
+/// The calls that are written inside a value.
+#[derive(Debug, Default)]
+struct Nested {
+    /// The tags in them that are open.
+    open: Vec<Role>,
+    any: bool,
+    /// A tag ends what encloses the value while one inside is open.
+    is_doubtful: bool,
+}
+
+impl Nested {
+    /// Whether the tag that stands here, if one does, belongs to a call inside the value.
+    fn see(&mut self, here: Cursor<'_>) -> Look<bool> {
+        let tag = match tag(&here) {
+            Ok(tag) => tag,
+            Err(Stop::Not) => return Ok(false),
+            Err(Stop::More) => return Err(Stop::More),
+        };
+        if tag.is_closing {
+            let opened = self.open.iter().rposition(|role| *role == tag.role);
+            self.is_doubtful |= opened.is_none() && !self.open.is_empty();
+            self.open.truncate(opened.unwrap_or(self.open.len()));
+            return Ok(opened.is_some());
+        }
+        let begins = match tag.role {
+            Role::Parameter => !self.open.is_empty(),
+            role => begins_call(here, tag, role)?,
+        };
+        if begins {
+            self.any = true;
+            self.open.push(tag.role);
+        }
+        Ok(begins)
+    }
+
+    /// Whether a value with such calls may end here: with nothing but its own closing tag.
+    fn may_end(&self, here: Cursor<'_>) -> bool {
+        !self.any || tag(&here).is_ok_and(|tag| tag.is_closing && tag.role == Role::Parameter)
+    }
+}
+
+/// Whether an opening tag begins a call or a list, and is not only mentioned.
+fn begins_call(here: Cursor<'_>, tag: Tag<'_>, role: Role) -> Look<bool> {
+    if tag.is_empty || role == Role::Call && tag.name.is_empty() {
+        return Ok(false);
+    }
+    let mut inner = here;
+    inner.at += tag.length;
+    inner.skip_space();
+    if inner.peek_or_end()? == b'{' {
+        return Ok(true);
+    }
+    match self::tag(&inner) {
+        Ok(next) if role == Role::List => Ok(next.role == Role::Call && !next.is_closing),
+        Ok(next) => Ok(next.role == Role::Parameter || next.role == Role::Call && next.is_closing),
+        Err(Stop::Not) => Ok(false),
+        Err(Stop::More) => Err(Stop::More),
     }
 }
 

@@ -123,8 +123,14 @@ impl CallReader {
             if !is_end && turns::may_become_turn(rest) {
                 return Err(Stop::More);
             }
-            // A tag that is only mentioned begins nothing.
-            if turn != Turn::Reasoning || !self.prose.in_code() {
+            let behind = rest.get(length..).and_then(|behind| behind.chars().next());
+            if behind.is_none() && !is_end && self.prose.may_mention() {
+                return Err(Stop::More);
+            }
+            // A tag that is only mentioned begins and ends nothing.
+            let is_mentioned = turn == Turn::Reasoning && self.prose.in_code()
+                || behind.is_some_and(|behind| self.prose.mentions_before(behind));
+            if !is_mentioned {
                 return Ok(Step::Turn(length, turn));
             }
         }
@@ -288,7 +294,9 @@ impl CallReader {
     fn reads_bare(&self, format: &Format) -> bool {
         let is_marked = self.prose.after_special && self.prose.at_line_start;
         let place = self.options.mode == Mode::Expected && (!self.told.is_over || is_marked)
-            || self.options.mode == Mode::Leaked && self.prose.at_line_start;
+            || self.options.mode == Mode::Leaked
+                && self.prose.at_line_start
+                && !self.prose.is_indented();
         place && self.reads(format)
     }
 
@@ -327,9 +335,9 @@ impl CallReader {
         {
             return Ok(step);
         }
-        Marks::at(rest, mark, is_end)
-            .map(Step::Marks)
-            .ok_or(Stop::More)
+        let mut marks = Marks::at(rest, mark, is_end).ok_or(Stop::More)?;
+        marks.at_any_indent = self.options.mode == Mode::Expected;
+        Ok(Step::Marks(marks))
     }
 
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
