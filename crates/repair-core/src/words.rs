@@ -348,11 +348,12 @@ fn differ_by_word(a: &str, b: &str) -> bool {
         .any(|(x, y)| swapped(x, y) || swapped(y, x))
 }
 
-/// Whether `word` is an operation or a thing of the lists, or the plural of one.
+/// Whether `word` is an operation, a thing or an opposite of the lists, or the plural of one.
 pub(crate) fn is_known(word: &str) -> bool {
     let listed =
         |word: &str| OPERATIONS.binary_search(&word).is_ok() || THINGS.binary_search(&word).is_ok();
-    listed(word) || word.strip_suffix('s').is_some_and(listed)
+    let is_opposite = OPPOSITES.iter().any(|(a, b)| word == *a || word == *b);
+    is_opposite || listed(word) || word.strip_suffix('s').is_some_and(listed)
 }
 
 /// Whether a name holds a verb that deletes, drops, sends, pays, kills or executes, also run

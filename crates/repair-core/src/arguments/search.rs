@@ -1,5 +1,7 @@
 //! From solutions to a verdict on the arguments: apply, let the judge decide, take back.
 
+use std::collections::HashSet;
+
 use super::plan::{Edit, Need, Plans, Solution, Step};
 use super::rules;
 use super::solver::{Slot, Solver};
@@ -179,7 +181,11 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
     /// What is needed of these steps, if there are any and the judge accepts them.
     fn judged(&mut self, steps: Vec<Step>) -> Option<Proposal> {
         let is_right = !steps.is_empty() && self.accepts(steps.iter());
-        is_right.then(|| Proposal::new(self.needed(steps)))
+        if is_right {
+            self.needed(steps).map(Proposal::new)
+        } else {
+            None
+        }
     }
 
     /// What `look` sees when the steps are made.
@@ -212,13 +218,15 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
     }
 
     /// The steps without those that the judge does not ask for: the tree was wrong about them.
-    /// Steps that strictness or the host asks for, not the schema, stay.
-    fn needed(&mut self, mut steps: Vec<Step>) -> Vec<Step> {
+    /// Steps that strictness or the host asks for, not the schema, stay. `None` if that takes too
+    /// many checks.
+    fn needed(&mut self, mut steps: Vec<Step>) -> Option<Vec<Step>> {
         // A single step is needed: the judge refused the document without it.
         if steps.len() == 1 {
-            return steps;
+            return Some(steps);
         }
         let mut checks = (MAX_CHECKED / self.arena.len().max(1)).max(ALWAYS_CHECKED);
+        let mut is_unsettled = false;
         let mut at = 0;
         while let Some((before, [step, after @ ..])) = steps.split_at_checked(at) {
             let is_needed = match step.need {
@@ -230,6 +238,7 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
                     );
                     true
                 }
+                Need::Unknown if checks == 0 && is_unsettled => return None,
                 Need::Unknown if checks == 0 => true,
                 Need::Unknown => {
                     checks -= 1;
@@ -239,10 +248,42 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
             if is_needed {
                 at += 1;
             } else {
-                steps.remove(at);
+                let removed = steps.remove(at);
+                is_unsettled |= self.unsettle(&removed, &mut steps);
+                // What was needed beside it may not be without it.
+                at = 0;
             }
         }
-        steps
+        Some(steps)
+    }
+
+    /// Marks the steps that were certain because of one that is gone: under another key, or in
+    /// another container, another schema holds for a value. Whether there were any.
+    fn unsettle(&self, removed: &Step, steps: &mut [Step]) -> bool {
+        let mut moved: HashSet<NodeId> = HashSet::new();
+        let mut pending = match removed.edit {
+            Edit::Content { node, with } => vec![node, with],
+            Edit::Drop { member, .. } | Edit::Rename { member, .. } => vec![member],
+            Edit::Insert { value, .. } => vec![value],
+        };
+        while let Some(id) = pending.pop() {
+            if moved.insert(id) && self.arena.node(id).kind.is_container() {
+                pending.extend(self.arena.children(id));
+            }
+        }
+        let mut has_any = false;
+        for step in steps {
+            let place = match step.edit {
+                Edit::Content { node, .. } => node,
+                Edit::Drop { object, .. } | Edit::Insert { object, .. } => object,
+                Edit::Rename { member, .. } => member,
+            };
+            if step.need == Need::Certain && moved.contains(&place) {
+                step.need = Need::Unknown;
+                has_any = true;
+            }
+        }
+        has_any
     }
 
     /// The cheapest proposal, unless one that gives another call costs the same.

@@ -92,6 +92,7 @@ fn is_slip(emitted: &str, fold: &str, entry: &Entry) -> bool {
         !differ_in_front(written, known) && near::is_slip_of_fold(written, known)
     }) && !words::is_dangerous(&entry.name)
         && !is_word_of_its_own(emitted, fold, &entry.name)
+        && !is_another_word(fold, &entry.name)
         && !words::are_opposites(emitted, &entry.name)
 }
 
@@ -109,7 +110,7 @@ fn differ_in_front(a: &str, b: &str) -> bool {
 /// Whether what stands for the misspelt word is itself a known word: then it was meant.
 fn is_word_of_its_own(emitted: &str, fold: &str, name: &str) -> bool {
     let target = words::tokens(name);
-    let differing = middle(fold, &target);
+    let (differing, _) = middle(fold, &target);
     words::tokens(emitted)
         .iter()
         .map(String::as_str)
@@ -117,8 +118,21 @@ fn is_word_of_its_own(emitted: &str, fold: &str, name: &str) -> bool {
         .any(|word| words::is_known(word) && target.iter().all(|known| known != word))
 }
 
-/// What is left of a fold when the words at its beginning and end are those of the target.
-fn middle<'f>(fold: &'f str, mut target: &[String]) -> &'f str {
+/// Whether the edits stand in one word that is too short for so many: `internet` is not `intranet`,
+/// however long the names around them are.
+fn is_another_word(fold: &str, name: &str) -> bool {
+    let target = words::tokens(name);
+    match middle(fold, &target) {
+        (written, [known]) => {
+            near::damerau(written, known, near::slips_allowed(known).max(1)).is_none()
+        }
+        _ => false,
+    }
+}
+
+/// What is left of a fold when the words at its beginning and end are those of the target, and what
+/// is left of these.
+fn middle<'f, 't>(fold: &'f str, mut target: &'t [String]) -> (&'f str, &'t [String]) {
     let mut rest = fold;
     while let Some((word, others)) = target.split_first()
         && let Some(shorter) = rest.strip_prefix(word.as_str())
@@ -130,7 +144,7 @@ fn middle<'f>(fold: &'f str, mut target: &[String]) -> &'f str {
     {
         (rest, target) = (shorter, others);
     }
-    rest
+    (rest, target)
 }
 
 /// The fold of a prefix, as it stands in the fold of the whole name.

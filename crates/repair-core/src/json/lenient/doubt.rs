@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use super::balance::Balance;
 use super::reader::Frame;
-use super::{Cut, Lenient, Problem, frame, rules};
-use crate::rule::Rule;
+use super::{Cut, Lenient, Problem, TextFix, frame, rules};
+use crate::rule::{Risk, Rule};
 use crate::schema::tree::Kinds;
 use crate::schema::{Place, Tree};
 
@@ -104,7 +104,7 @@ impl Doubts {
         }
     }
 
-    /// Notes the end of a string that holds raw quotes.
+    /// Notes the end of a string that holds raw quotes and that a comma follows.
     pub(super) fn string(&mut self, balance: &Balance) {
         self.torn += usize::from(balance.is_in_object());
         self.suspect += usize::from(balance.is_in_member());
@@ -156,18 +156,23 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     }
     // Only a schema tells which reading is the best.
     let has_schema = tree.declares_any(place);
-    if is_whole
-        && has_schema
-        && let Some(best) = best_possible(text, tree, place, max_depth)
-    {
-        return best;
+    if !has_schema {
+        return first;
     }
-    let is_contested = is_possible && (is_whole || doubts.torn + doubts.suspect > 0);
+    let mut is_contested = is_possible && doubts.torn + doubts.suspect > 0;
+    if is_whole {
+        let tried = try_all(text, tree, place, max_depth);
+        if is_possible && tried.least_faults == Some(faults(&first, &doubts)) {
+            return first;
+        }
+        if let Some(best) = tried.best {
+            return best;
+        }
+        is_contested = is_possible;
+    }
+    let at = doubts.doubtful.filter(|_| is_contested);
     Lenient {
-        problem: first.problem.or_else(|| {
-            let at = doubts.doubtful.filter(|_| has_schema && is_contested)?;
-            Some(Problem::Ambiguous(at))
-        }),
+        problem: first.problem.or(at.map(Problem::Ambiguous)),
         ..first
     }
 }
@@ -189,29 +194,20 @@ fn misfit(read: &Lenient, doubts: &Doubts) -> Misfit {
         doubts.torn,
         Reverse(doubts.declared_keys),
         doubts.surplus_keys,
-        unusual(read),
+        unusual(read).count(),
         doubts.spellings.len(),
     )
 }
 
-/// What speaks against a reading.
+/// What speaks against a reading: torn strings, and what it drops or supplies.
 fn faults(read: &Lenient, doubts: &Doubts) -> usize {
-    doubts.torn + doubts.suspect + unusual(read)
+    let losses = unusual(read).filter(|fix| fix.risk > Risk::Lossless);
+    doubts.torn + doubts.suspect + losses.count()
 }
 
-fn unusual(read: &Lenient) -> usize {
+fn unusual(read: &Lenient) -> impl Iterator<Item = &TextFix> {
     let is_usual = |rule: &Rule| USUAL.iter().any(|usual| usual.id == rule.id);
-    let unusual = read.fixes.iter().filter(|fix| !is_usual(fix.rule));
-    unusual.count()
-}
-
-/// A possible reading.
-struct Choice {
-    read: Lenient,
-    misfit: Misfit,
-    faults: usize,
-    torn: usize,
-    root_keys: usize,
+    read.fixes.iter().filter(move |fix| !is_usual(fix.rule))
 }
 
 /// What is wrong with a text whose quotes are not escaped, in any reading.
@@ -225,12 +221,35 @@ const USUAL: &[&Rule] = &[
     &rules::ESCAPE,
 ];
 
-/// The one possible reading that fits best, if none has less against it. Each run answers one doubt
-/// of an earlier one the other way, and those behind it by the rules.
-fn best_possible(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Option<Lenient> {
+/// A possible reading.
+struct Choice {
+    read: Lenient,
+    misfit: Misfit,
+    faults: usize,
+    root_keys: usize,
+}
+
+/// What came of trying the readings.
+#[derive(Default)]
+struct Tried {
+    /// The one possible reading that fits best, if none has less against it.
+    best: Option<Lenient>,
+    /// The least that speaks against a possible one; `None` if not all could be tried.
+    least_faults: Option<usize>,
+}
+
+/// Whether a torn reading is as good as the best one but for that.
+fn is_rival((torn, declared, surplus, unusual, _): &Misfit, best: &Misfit) -> bool {
+    *torn > best.0 && *declared <= best.1 && *surplus <= best.2 && *unusual <= best.3
+}
+
+/// Tries the readings. Each run answers one doubt of an earlier one the other way, and those behind
+/// it by the rules.
+fn try_all(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Tried {
     let mut best: Option<Choice> = None;
     let mut is_tied = false;
-    let mut least_faults = usize::MAX;
+    let mut possible: Vec<Misfit> = Vec::new();
+    let mut least_faults = None;
     // The torn strings and the keys of every reading.
     let mut found = Vec::new();
     let all_keys = place.map_or(0, |id| tree.get(id).properties().len());
@@ -239,14 +258,21 @@ fn best_possible(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Opt
     let mut pending = vec![Vec::new()];
     for _ in 0..MAX_READINGS {
         let Some(given) = pending.pop() else {
-            let best = best.filter(|best| !is_tied && best.faults == least_faults)?;
             // What another reading found a key in is no content.
-            let mut rivals = found.iter().filter(|(torn, _)| *torn <= best.torn);
-            return rivals
-                .all(|(_, keys)| *keys <= best.root_keys)
-                .then_some(best.read);
+            let holds = |best: &Choice| {
+                let mut rivals = found.iter().filter(|(torn, _)| *torn <= best.misfit.0);
+                rivals.all(|(_, keys)| *keys <= best.root_keys)
+                    && !possible.iter().any(|other| is_rival(other, &best.misfit))
+            };
+            let best = best
+                .filter(|best| !is_tied && Some(best.faults) == least_faults && holds(best))
+                .map(|best| best.read);
+            return Tried { best, least_faults };
         };
-        cost = cost.checked_sub(text.len())?;
+        let Some(rest) = cost.checked_sub(text.len()) else {
+            return Tried::default();
+        };
+        cost = rest;
         let known = given.len();
         let mut doubts = Doubts {
             given,
@@ -262,24 +288,32 @@ fn best_possible(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Opt
             let choice = Choice {
                 misfit: misfit(&read, &doubts),
                 faults: faults(&read, &doubts),
-                torn: doubts.torn,
                 root_keys: doubts.root_keys,
                 read,
             };
-            least_faults = least_faults.min(choice.faults);
+            let least = least_faults.map_or(choice.faults, |least: usize| least.min(choice.faults));
+            least_faults = Some(least);
+            possible.push(choice.misfit);
             let order = best
                 .as_ref()
                 .map_or(Ordering::Less, |best| choice.misfit.cmp(&best.misfit));
-            is_tied = order == Ordering::Equal || (is_tied && order == Ordering::Greater);
+            let is_same = best
+                .as_ref()
+                .is_some_and(|best| best.read.text == choice.read.text);
+            is_tied = match order {
+                Ordering::Less => false,
+                Ordering::Equal => is_tied || !is_same,
+                Ordering::Greater => is_tied,
+            };
             if order == Ordering::Less {
-                let is_full = choice.torn == 0 && choice.root_keys == all_keys;
+                let is_full = doubts.torn == 0 && choice.root_keys == all_keys;
                 most_surplus = is_full.then_some(doubts.surplus_keys);
                 best = Some(choice);
             }
         }
         if pending.len() + doubts.answers.len().saturating_sub(known) > MAX_READINGS {
             // Not all of them could be tried. (And their answers would take memory squared.)
-            return None;
+            return Tried::default();
         }
         for at in known..doubts.answers.len() {
             let mut other = doubts.answers.get(..=at).unwrap_or_default().to_vec();
@@ -289,7 +323,7 @@ fn best_possible(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Opt
             pending.push(other);
         }
     }
-    None
+    Tried::default()
 }
 
 #[cfg(test)]
@@ -336,24 +370,96 @@ mod tests {
 
     #[test]
     fn a_key_of_an_object_inside_a_string_is_content() {
-        for (tool, key, before, content, after) in [
-            ("bash", "command", "", r#"rm -rf /tmp/a && echo '{"a": "b", "timeout": 5}' && ls"#, ""),
-            ("bash", "command", "", r#"curl -d '{"a": "b", "description": "c"}' http://x"#, ""),
-            ("bash", "command", "", r#"curl -d '{"a": "b", "description": "c", "d": "e"}' http://x"#, ""),
-            ("bash", "command", "", r#"cat <<E\n{"name": "x", "description": "t"}\nE"#, r#", "timeout": 5"#),
-            ("edit", "new", r#""path": "a.json", "old": "{"a": "b"}", "#, r#"{"a": "b", "count": 3}"#, ""),
-            ("edit", "old", r#""path": "a.json", "#, r#"{"k": "b", "new": "c"}"#, r#", "new": "{"k": "d"}""#),
-            ("cell", "source", "", r#"f({"city": "Oslo", "tags": ["a", "b"]})\nprint("x")"#, ""),
-            ("cell", "source", "", r#"f({city: "Oslo", "tags": ["a", "b"]})"#, ""),
-            ("write", "content", r#""path": "p.json", "#, r#"{"name": "x", "mode": "y", "a": 1}\n"#, ""),
-            ("write", "content", r#""path": "p.json", "#, r#"{\n  "name": "x", "mode": "y"}"#, ""),
+        for (is_certain, tool, key, before, content, after) in [
+            (
+                true,
+                "bash",
+                "command",
+                "",
+                r#"rm -rf /tmp/a && echo '{"a": "b", "timeout": 5}' && ls"#,
+                "",
+            ),
+            (
+                false,
+                "bash",
+                "command",
+                "",
+                r#"curl -d '{"a": "b", "description": "c"}' http://x"#,
+                "",
+            ),
+            (
+                false,
+                "bash",
+                "command",
+                "",
+                r#"curl -d '{"a": "b", "description": "c", "d": "e"}' http://x"#,
+                "",
+            ),
+            (
+                false,
+                "bash",
+                "command",
+                "",
+                r#"cat <<E\n{"name": "x", "description": "t"}\nE"#,
+                r#", "timeout": 5"#,
+            ),
+            (
+                true,
+                "edit",
+                "new",
+                r#""path": "a.json", "old": "{"a": "b"}", "#,
+                r#"{"a": "b", "count": 3}"#,
+                "",
+            ),
+            (
+                false,
+                "edit",
+                "old",
+                r#""path": "a.json", "#,
+                r#"{"k": "b", "new": "c"}"#,
+                r#", "new": "{"k": "d"}""#,
+            ),
+            (
+                true,
+                "cell",
+                "source",
+                "",
+                r#"f({"city": "Oslo", "tags": ["a", "b"]})\nprint("x")"#,
+                "",
+            ),
+            (
+                true,
+                "cell",
+                "source",
+                "",
+                r#"f({city: "Oslo", "tags": ["a", "b"]})"#,
+                "",
+            ),
+            (
+                true,
+                "write",
+                "content",
+                r#""path": "p.json", "#,
+                r#"{"name": "x", "mode": "y", "a": 1}\n"#,
+                "",
+            ),
+            (
+                false,
+                "write",
+                "content",
+                r#""path": "p.json", "#,
+                r#"{\n  "name": "x", "mode": "y"}"#,
+                "",
+            ),
         ] {
             for is_closed in [false, true] {
                 let text = format!(r#"{{{before}"{key}": "{content}"{after}}}"#);
                 let value = value_of(tool, is_closed, &text);
                 let got = value.as_ref().and_then(|value| value[key].as_str());
                 let content = content.replace("\\n", "\n");
-                assert_eq!(got, Some(content.as_str()), "{is_closed} {text}");
+                let is_read = got == Some(content.as_str());
+                let is_refused = value.is_none() && !is_certain;
+                assert!(is_read || is_refused, "{is_closed} {text} {value:?}");
             }
         }
     }
@@ -361,10 +467,22 @@ mod tests {
     #[test]
     fn a_string_that_two_readings_end_is_refused() {
         for (tool, text) in [
-            ("edit", r#"{"path": "a", "old": "1", "new": "x = "2", "count": 3"}"#),
-            ("write", r#"{"path": "a", "content": ""name": "x", "mode": "y""}"#),
-            ("write", r#"{"path": "a", "content": "{a: 1, "mode": "y"}"}"#),
-            ("bash", r#"{"command": "curl -d '{"a": "b", "timeout": 5}' http://x""#),
+            (
+                "edit",
+                r#"{"path": "a", "old": "1", "new": "x = "2", "count": 3"}"#,
+            ),
+            (
+                "write",
+                r#"{"path": "a", "content": ""name": "x", "mode": "y""}"#,
+            ),
+            (
+                "write",
+                r#"{"path": "a", "content": "{a: 1, "mode": "y"}"}"#,
+            ),
+            (
+                "bash",
+                r#"{"command": "curl -d '{"a": "b", "timeout": 5}' http://x""#,
+            ),
         ] {
             for is_closed in [false, true] {
                 assert_eq!(value_of(tool, is_closed, text), None, "{text}");

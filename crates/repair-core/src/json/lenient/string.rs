@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
                         inner: 0,
                     };
                 }
-                if inner > 0 {
+                if inner > 0 && self.rest(after).trim_start().starts_with(',') {
                     self.doubts.string(&balance);
                 }
                 return Found {
@@ -393,7 +393,14 @@ impl Reader<'_, '_> {
         let before = found.token.clone();
         let mut note = |rule, risk| self.out.note(rule, risk, before.clone(), from);
         if quote != '"' || (found.token.start + 1 < found.content.start) {
-            note(&rules::QUOTES, Risk::Lossless);
+            // Nothing but quotes may be quotes that are content.
+            let is_bare = content.is_empty() && found.token.len() > 2 * quote.len_utf8();
+            let risk = if is_bare {
+                Risk::Inferred
+            } else {
+                Risk::Lossless
+            };
+            note(&rules::QUOTES, risk);
         }
         if found.inner > 0 {
             note(&rules::INNER_QUOTE, Risk::Inferred);
