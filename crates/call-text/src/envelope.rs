@@ -211,10 +211,12 @@ fn begins_marked_call(mut cursor: Cursor<'_>, at: usize, open: &[&'static str]) 
 /// Where the brackets and quotes of a broken text are balanced first, if nothing that could belong
 /// to it follows.
 fn balanced(text: &str) -> Option<usize> {
+    // Looking through all that follows, for every broken call, would be slow.
+    const MAX_LOOK: usize = 16 * 1024;
     let mut open = Vec::new();
     let mut quotes = 0_usize;
     let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate() {
+    for (at, byte) in text.bytes().enumerate().take(MAX_LOOK) {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,

@@ -1,9 +1,9 @@
 //! Calls in Python's syntax: `name(1, key='value')`.
 
-use crate::cursor::{Cursor, Look, Stop};
+use crate::cursor::{Cursor, Look, Stop, floor};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
-use crate::tools::Context;
+use crate::tools::{Context, MAX_NAME};
 use crate::values::{self, Bare, Broken, Kind, Values};
 
 /// Functions that print what their only argument gives.
@@ -30,8 +30,10 @@ fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<
 /// repaired or rejected, and no call in it is another one.
 fn broken_call(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
     let rest = cursor.rest();
-    let Some((name, inside)) = rest
-        .split_once('(')
+    let head = rest.get(..floor(rest, MAX_NAME + 1)).unwrap_or_default();
+    let Some((name, inside)) = head
+        .find('(')
+        .and_then(|at| Some((rest.get(..at)?, rest.get(at + 1..)?)))
         .map(|(name, inside)| (clean_name(name), inside.trim_start()))
         .filter(|(name, inside)| inside.starts_with('{') && context.knows(name))
     else {
