@@ -67,14 +67,20 @@ impl Approver for TerminalApprover {
     }
 }
 
-/// The question. Texts of a model could hold control characters that hide what would run.
+/// Whether a character could hide or reorder what stands beside it.
+fn is_hiding(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The question. Texts of a model could hold characters that hide what would run.
 fn question(number: u64, request: &ApprovalRequest) -> String {
     let mut text = String::new();
     let mut line = |label: &str, content: &str| {
         let visible: String = content
             .chars()
             .map(|letter| {
-                if letter.is_control() {
+                if is_hiding(letter) {
                     '\u{fffd}'
                 } else {
                     letter

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use toolmend::repair_json;
-use toolmend_tests::adversarial::{PATTERNS, texts};
+use toolmend_tests::adversarial::{PATTERNS, SHAPES, texts};
 
 fn main() -> Result<(), toolmend::BadSchema> {
     let most = std::env::args().nth(1).and_then(|size| size.parse().ok());
@@ -18,7 +18,7 @@ fn main() -> Result<(), toolmend::BadSchema> {
     }, "additionalProperties": false});
     for (name, unit) in PATTERNS {
         for schema in [None, Some(&schema)] {
-            for shape in 0..4 {
+            for shape in 0..SHAPES {
                 print!(
                     "{name}, shape {shape}, {} schema:",
                     if schema.is_some() { "a" } else { "no" }

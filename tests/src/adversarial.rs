@@ -29,15 +29,36 @@ pub const PATTERNS: &[(&str, &str)] = &[
     ("named arguments", "\", a = b"),
     ("parentheses", "(1,"),
     ("tags", "<x>"),
+    ("closers of nothing", "],"),
+    ("closers of nothing behind dots", ", ...]"),
+    ("lone braces", "{"),
+    ("line breaks", "\n"),
 ];
 
-/// The repeated unit alone, as a string, as an unclosed string, and as an item.
-pub fn texts(unit: &str, size: usize) -> [String; 4] {
+/// What is put behind every pattern to make pairs.
+const SECOND: &[&str] = &["],", ", ...]", "{", "\"", ",\n"];
+
+/// Every pattern, and every pair of one with a piece of structure.
+pub fn units() -> impl Iterator<Item = String> {
+    PATTERNS.iter().flat_map(|(_, unit)| {
+        let pairs = SECOND.iter().map(move |second| format!("{unit}{second}"));
+        std::iter::once((*unit).to_owned()).chain(pairs)
+    })
+}
+
+/// The repeated unit as a string, as an unclosed string, as an item, behind the quote of a string
+/// and of an item, and alone.
+pub fn texts(unit: &str, size: usize) -> [String; SHAPES] {
     let text = unit.repeat(size / unit.len());
     [
         format!("{{\"content\": \"{text}\"}}"),
         format!("{{\"content\": \"{text}"),
         format!("{{\"tags\": [\"{text}\"]}}"),
+        format!("{{\"content\": \"x\"{text}x\"}}"),
+        format!("{{\"tags\": [\"x\"{text}x\"]}}"),
         text,
     ]
 }
+
+/// How many [`texts`] there are.
+pub const SHAPES: usize = 6;

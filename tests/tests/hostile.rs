@@ -1,12 +1,16 @@
-//! Schemas that try to hang, to overflow or to eat memory. What ends here ends in milliseconds;
+//! Schemas and texts that try to hang, to overflow or to eat memory. What ends here ends in milliseconds;
 //! what does not, ends in the test runner's time-out.
 
 use serde_json::{Map, Value, json};
 use toolmend::repair_core::Limits;
-use toolmend::{Effect, Policy, RawCall, Reason, ToolSet, ToolSpec, Verdict};
+use toolmend::{Effect, Policy, RawCall, Reason, ToolSet, ToolSpec, Verdict, repair_json};
+use toolmend_tests::adversarial::{PATTERNS, texts, units};
 
 fn tools(schema: Value) -> ToolSet {
-    ToolSet::new([ToolSpec::new("tool", schema).with_effect(Effect::ReadOnly)]).0
+    let (tools, problems) =
+        ToolSet::new([ToolSpec::new("tool", schema).with_effect(Effect::ReadOnly)]);
+    assert!(problems.is_empty(), "{problems:?}");
+    tools
 }
 
 fn repaired(tools: &ToolSet, arguments: &Value) -> Option<Value> {
@@ -21,26 +25,46 @@ fn repaired(tools: &ToolSet, arguments: &Value) -> Option<Value> {
 
 #[test]
 fn schemas_that_go_in_circles_end() {
-    for schema in [
-        json!({"$ref": "#"}),
-        json!({"allOf": [{"$ref": "#"}], "properties": {"n": {"type": "integer"}}}),
-        json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}),
-        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
-        json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}, {"type": "integer"}]}, "b": {"oneOf": [{"$ref": "#/$defs/a"}, {"type": "object", "properties": {"n": {"$ref": "#/$defs/a"}}}]}}}),
-        json!({"allOf": [{"allOf": [{"$ref": "#/$defs/a"}]}], "$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"allOf": [{"$ref": "#/$defs/a"}, {"required": ["n"]}]}}}),
-        json!({"properties": {"n": {"$ref": "#"}}, "required": ["n"]}),
-        json!({"not": {"$ref": "#"}}),
-        json!({"if": {"$ref": "#"}, "then": {"$ref": "#"}, "else": {"required": ["n"]}}),
+    let given = [
+        json!({}),
+        json!({"n": "5"}),
+        json!({"n": {"n": {"n": "x"}}}),
+    ];
+    // Which of them the schema accepts.
+    for (schema, accepted) in [
+        (json!({"$ref": "#"}), [true; 3]),
+        (json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}), [true; 3]),
+        (
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
+            [true; 3],
+        ),
+        (
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}, {"type": "integer"}]}, "b": {"oneOf": [{"$ref": "#/$defs/a"}, {"type": "object", "properties": {"n": {"$ref": "#/$defs/a"}}}]}}}),
+            [true; 3],
+        ),
+        (
+            json!({"allOf": [{"allOf": [{"$ref": "#/$defs/a"}]}], "$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"allOf": [{"$ref": "#/$defs/a"}, {"required": ["n"]}]}}}),
+            [false, true, true],
+        ),
+        (
+            json!({"properties": {"n": {"$ref": "#"}}, "required": ["n"]}),
+            [false, true, true],
+        ),
+        (json!({"not": {"$ref": "#"}}), [false; 3]),
+        (
+            json!({"if": {"$ref": "#"}, "then": {"$ref": "#"}, "else": {"required": ["n"]}}),
+            [true; 3],
+        ),
     ] {
-        let tools = tools(schema);
-        for arguments in [
-            json!({}),
-            json!({"n": "5"}),
-            json!({"n": {"n": {"n": "x"}}}),
-        ] {
-            repaired(&tools, &arguments);
+        let tools = tools(schema.clone());
+        for (arguments, accepted) in given.iter().zip(accepted) {
+            let wanted = accepted.then(|| arguments.clone());
+            assert_eq!(repaired(&tools, arguments), wanted, "{schema}");
         }
     }
+    let tools = tools(json!({"allOf": [{"$ref": "#"}], "properties": {"n": {"type": "integer"}}}));
+    let verdicts = given.map(|arguments| repaired(&tools, &arguments));
+    assert_eq!(verdicts, [Some(json!({})), Some(json!({"n": 5})), None]);
 }
 
 #[test]
@@ -81,8 +105,9 @@ fn unions_in_unions_do_not_overflow_the_stack() {
     }
     let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": union}}});
     let tools = tools(schema);
-    let items: Vec<Value> = (0..1_000).map(|_| json!("5")).collect();
-    repaired(&tools, &json!({"a": items}));
+    let items = vec![json!("5"); 1_000];
+    // Refused, not guessed.
+    assert_eq!(repaired(&tools, &json!({"a": items})), None);
 
     let branches: Vec<Value> = (0..60)
         .map(|n| json!({"type": "object", "properties": {"k": {"anyOf": [{"const": n}, {"type": "array", "items": {"$ref": "#/$defs/U"}}]}}, "required": ["k"]}))
@@ -93,7 +118,7 @@ fn unions_in_unions_do_not_overflow_the_stack() {
     for _ in 0..20 {
         value = json!({"k": [value, {"k": "x"}]});
     }
-    repaired(&tools, &json!({"u": value}));
+    assert_eq!(repaired(&tools, &json!({"u": value})), None);
 }
 
 #[test]
@@ -137,11 +162,14 @@ fn a_base_is_not_copied_into_ten_thousand_branches() {
     let properties: Map<String, Value> = (0..5_000)
         .map(|n| (format!("p{n}"), json!({"type": "integer"})))
         .collect();
-    let branch = |n: usize| json!({"anyOf": (0..50).map(|m| json!({"required": [format!("p{n}"), format!("p{m}")]})).collect::<Vec<_>>()});
+    let branch = |n: usize| json!({"anyOf": (50..100).map(|m| json!({"required": [format!("p{n}"), format!("p{m}")]})).collect::<Vec<_>>()});
     let tools = tools(
         json!({"type": "object", "properties": properties, "oneOf": (0..50).map(branch).collect::<Vec<_>>()}),
     );
-    repaired(&tools, &json!({"p1": "5"}));
+    let whole = json!({"p1": 5, "p60": 6});
+    assert_eq!(repaired(&tools, &whole), Some(whole));
+    // No branch is met, and none is guessed.
+    assert_eq!(repaired(&tools, &json!({"p1": "5"})), None);
 }
 
 #[test]
@@ -156,7 +184,8 @@ fn patterns_that_backtrack_end() {
             json!({"type": "object", "properties": {"s": {"type": "string", "pattern": pattern}, "n": {"type": "integer"}}}),
         );
         for text in ["a".repeat(40) + "!", "x".repeat(5_000)] {
-            repaired(&tools, &json!({"s": text, "n": "5"}));
+            // None of the texts matches.
+            assert_eq!(repaired(&tools, &json!({"s": text, "n": "5"})), None);
         }
     }
 }
@@ -181,7 +210,7 @@ fn long_strings_are_not_read_again_for_every_branch() {
         .collect();
     let tools = tools(json!({"type": "object", "properties": {"u": {"anyOf": branches}}}));
     let text = format!("{{\"k\": 1, \"other\": [{}]", "1, ".repeat(300_000));
-    repaired(&tools, &json!({"u": text}));
+    assert_eq!(repaired(&tools, &json!({"u": text})), None);
 }
 
 #[test]
@@ -206,6 +235,47 @@ fn a_schema_too_deep_is_refused_for_bare_json_too() {
     for _ in 0..400 {
         schema = serde_json::json!({"type": "array", "items": schema});
     }
-    let refused = toolmend::repair_json("[1]", Some(&schema)).unwrap_err();
+    let refused = repair_json("[1]", Some(&schema)).unwrap_err();
     assert!(refused.to_string().contains("deeper"), "{refused}");
+}
+
+/// Reads hostile texts in every way, on a thread with a stack as small as they come.
+fn read_on_a_small_stack(units: impl Iterator<Item = String> + Send + 'static, size: usize) {
+    let reading = move || {
+        let schema = json!({"type": "object", "properties": {
+            "path": {"type": "string"}, "content": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}}
+        }, "additionalProperties": false});
+        let tools = tools(schema.clone());
+        for unit in units {
+            for text in texts(&unit, size) {
+                for schema in [None, Some(&schema)] {
+                    let repaired = repair_json(&text, schema).unwrap();
+                    let is_json = serde_json::from_str::<Value>(&repaired.text).is_ok();
+                    // serde_json has a limit of its own.
+                    assert!(
+                        is_json || !repaired.ok || unit.contains(['[', '{']),
+                        "{unit:?}"
+                    );
+                }
+                let raw = RawCall::new("tool", text.as_str());
+                if let Some(call) = tools.repair(&raw, &Policy::default()).call() {
+                    assert!(call.arguments().value().is_object(), "{unit:?}");
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(512 << 10);
+    thread.spawn(reading).unwrap().join().unwrap();
+}
+
+#[test]
+fn no_long_text_overflows_a_small_stack() {
+    let units = PATTERNS.iter().map(|(_, unit)| (*unit).to_owned());
+    read_on_a_small_stack(units, 100_000);
+}
+
+#[test]
+fn no_pair_of_patterns_overflows_a_small_stack() {
+    read_on_a_small_stack(units(), 10_000);
 }

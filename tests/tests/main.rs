@@ -11,6 +11,7 @@ mod breakages;
 mod dice;
 mod field;
 mod generate;
+mod growth;
 mod hostile;
 mod json;
 mod policy;

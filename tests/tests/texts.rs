@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use toolmend::call_text::{self, Part};
 use toolmend::{
-    CallReader, Effect, Mode, Piece, Policy, RawCall, ReadOptions, Risk, ToolSet, ToolSpec,
+    CallReader, Effect, Finish, Mode, Piece, Policy, RawCall, ReadOptions, Risk, ToolSet, ToolSpec,
 };
 use toolmend_tests::{cases, same};
 
@@ -262,6 +262,25 @@ fn a_marked_call_is_sure_only_where_calls_are_expected() {
 }
 
 #[test]
+fn the_next_call_ends_a_broken_one() {
+    let broken = r#"{"city": "Oslo", "days": 3"#;
+    let whole = r#"<tool_call>{"name": "ping", "arguments": {}}</tool_call>"#;
+    for (close, finish) in [("</tool_call>", Finish::Complete), ("", Finish::Cut)] {
+        let text = format!(
+            "<tool_call>{{\"name\": \"get_weather\", \"arguments\": {broken}{close}\n{whole}"
+        );
+        let (calls, content) = read_all_ways(&text, &case_tools(), ReadOptions::default());
+        let [first, second] = calls.as_slice() else {
+            panic!("{text}: {calls:?}");
+        };
+        let arguments = first.arguments().unwrap_or_default();
+        assert_eq!((arguments.trim_end(), first.finish()), (broken, finish));
+        assert_eq!((second.name(), second.arguments()), ("ping", Some("{}")));
+        assert_eq!(content, "");
+    }
+}
+
+#[test]
 fn prose_is_let_out_at_once() {
     let tools = case_tools();
     let mut reader = CallReader::new(tools, ReadOptions::default());
@@ -416,8 +435,70 @@ fn fragment() -> impl Strategy<Value = &'static str> {
     ])
 }
 
+/// Texts around calls printed as JSON or as `name({…})`, the call's place marked `@`.
+const JSON_WRAPPERS: &[&str] = &[
+    "<tool_call>\n@\n</tool_call>",
+    "<tool_call>@",
+    "[TOOL_CALLS][@]",
+    "<TOOLCALL>[@]</TOOLCALL>",
+    "<tool_calls>[@, @]</tool_calls>",
+    "<|tool_call|>[@]",
+    "<|tool_call_start|>[@]<|tool_call_end|>",
+    "<|START_ACTION|>[@]<|END_ACTION|>",
+    "<function_call>@</function_call>",
+    "functools[@]",
+    "<|python_tag|>@<|eom_id|>",
+    "```json\n@\n```",
+    "@",
+    "[@]",
+    "{\"tool_calls\": [@]}",
+    "I look.\n@",
+];
+
+/// A text with an unescaped call of another tool in it.
+fn text_with_a_call() -> impl Strategy<Value = String> {
+    let around = || {
+        let fragment = prop::sample::select(vec![
+            "see ", "x", ", ", "; ", "\n", "\\n", "[", "]", "{", "}", "}}", "(", ")", "é", ": ",
+        ]);
+        prop::collection::vec(fragment, 0..5).prop_map(|parts| parts.concat())
+    };
+    let inner = prop::sample::select(vec![
+        r#"{"name": "get_weather", "arguments": {"city": "inner"}}"#,
+        r#"{"name": "ping", "arguments": {}}"#,
+        r#"{"arguments": {"city": "inner"}, "name": "get_weather"}"#,
+        r#"get_weather({"city": "inner"})"#,
+    ]);
+    (around(), inner, around()).prop_map(|(before, inner, after)| before + inner + &after)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_call_inside_an_argument_is_never_read(
+        wrapper in prop::sample::select(JSON_WRAPPERS),
+        content in text_with_a_call(),
+        shape in 0..3,
+        is_expected in any::<bool>(),
+    ) {
+        let arguments = format!("{{\"path\": \"p\", \"content\": \"{content}\"}}");
+        let call = match shape {
+            0 => format!("{{\"name\": \"write_file\", \"arguments\": {arguments}}}"),
+            1 => format!("{{\"arguments\": {arguments}, \"name\": \"write_file\"}}"),
+            _ => format!("write_file({arguments})"),
+        };
+        let mode = if is_expected { Mode::Expected } else { Mode::Leaked };
+        let text = wrapper.replace('@', &call);
+        let options = ReadOptions::default().with_mode(mode);
+        let tools = case_tools();
+        for raw in read_all_ways(&text, &tools, options).0 {
+            for verdict in tools.repair_all(&raw, &Policy::default()) {
+                let name = verdict.call().map_or("write_file", |call| call.tool());
+                prop_assert_eq!(name, "write_file", "{}", text);
+            }
+        }
+    }
 
     #[test]
     fn any_text_reads_the_same_in_any_cutting(

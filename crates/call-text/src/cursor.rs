@@ -62,6 +62,13 @@ impl<'t> Cursor<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
+    /// What follows, as far as it tells whether something ends within `limit` bytes.
+    pub(crate) fn window(&self, limit: usize) -> &'t str {
+        let rest = self.rest();
+        // The longest character takes four bytes.
+        rest.get(..floor(rest, limit + 4)).unwrap_or(rest)
+    }
+
     /// The text from `start` to here.
     pub(crate) fn since(&self, start: usize) -> &'t str {
         self.text.get(start..self.at).unwrap_or_default()

@@ -1,6 +1,7 @@
 //! Name and arguments in the JSON, or the Python literals, of a printed call.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::cursor::{Cursor, Look, Stop};
 use crate::literal;
@@ -73,6 +74,8 @@ const WRAPPER_KEYS: &[&str] = &[
 /// What a reader of envelopes is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'f> {
+    /// The markers of the next call.
+    pub(crate) open: &'f [&'static str],
     /// The markers that may end a text which cannot be read otherwise.
     pub(crate) close: &'f [&'static str],
     /// Whether the tool's name may be the key: `{"f": {…}}`.
@@ -105,11 +108,21 @@ pub(crate) fn read(
                 return Err(Stop::Not);
             }
             let is_cut = matches!(broken, Broken::Cut(_));
-            let (length, ending) = extent(start, place.close, is_cut)?;
+            let (length, ending) = extent(start, place, is_cut)?;
             let text = start.rest().get(..length).unwrap_or_default();
             let calls = forgiving(text, context).ok_or(Stop::Not)?;
             cursor.at = start.at + length;
-            Ok(calls.into_iter().map(|call| call.ending(ending)).collect())
+            let is_cut = |call: &Printed| call.ending == Ending::Cut;
+            Ok(calls
+                .into_iter()
+                .map(|call| {
+                    if is_cut(&call) {
+                        call
+                    } else {
+                        call.ending(ending)
+                    }
+                })
+                .collect())
         }
     }
 }
@@ -138,36 +151,107 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
     Ok(false)
 }
 
-/// How far a text goes that cannot be read as JSON: to the closing marker before which it looks
-/// whole, else to the first one. Without any, to the end of the paragraph or the text.
-fn extent(cursor: Cursor<'_>, close: &[&'static str], is_cut: bool) -> Look<(usize, Ending)> {
+/// How far a text goes that cannot be read as JSON: to the first closing marker before which it
+/// looks whole, else to the first one. The next call ends the search. Without any closing marker,
+/// to the end of the paragraph or the text.
+fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
-    let looks_whole = |at: usize| {
-        let before = rest.get(..at).unwrap_or_default().trim_end();
-        before.ends_with(['}', ']'])
-    };
-    let places = |markers: &[&'static str]| {
-        markers
-            .iter()
-            .filter_map(|marker| {
-                let mut all = rest.match_indices(marker).map(|(at, _)| at);
-                all.clone()
-                    .find(|at| looks_whole(*at))
-                    .or_else(|| all.next())
-            })
-            .min_by_key(|at| (!looks_whole(*at), *at))
-    };
-    match places(close) {
-        Some(at) if looks_whole(at) || cursor.is_end => Ok((at, Ending::Closed)),
-        _ if !cursor.is_end => Err(Stop::More),
-        _ if is_cut => Ok((rest.len(), Ending::Own)),
-        _ => match places(PARAGRAPH_ENDS).filter(|at| looks_whole(*at)) {
-            Some(at) => Ok((at, Ending::Own)),
-            None if looks_whole(rest.len()) => Ok((rest.trim_end().len(), Ending::Own)),
-            None => Err(Stop::Not),
-        },
+    if cursor.is_end
+        && !is_cut
+        && place.close.is_empty()
+        && let Some(end) = balanced(rest)
+    {
+        return Ok((end, Ending::Own));
     }
+    let mut first_close = None;
+    let mut paragraph = None;
+    // The last character that is not blank tells whether the text looks whole.
+    let mut last = ' ';
+    for (at, c) in rest.char_indices() {
+        let here = rest.get(at..).unwrap_or_default();
+        let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
+        let looks_whole = matches!(last, '}' | ']');
+        if begins_any(place.close) {
+            if looks_whole {
+                return Ok((at, Ending::Closed));
+            }
+            first_close = first_close.or(Some(at));
+        } else if begins_any(place.open) && begins_marked_call(cursor, at, place.open)? {
+            return Ok(match first_close {
+                Some(close) => (close, Ending::Closed),
+                None if looks_whole => (at, Ending::Own),
+                None => (at, Ending::Cut),
+            });
+        }
+        if looks_whole && paragraph.is_none() && begins_any(PARAGRAPH_ENDS) {
+            paragraph = Some(at);
+        }
+        if !c.is_whitespace() {
+            last = c;
+        }
+    }
+    match (first_close, paragraph) {
+        _ if !cursor.is_end => Err(Stop::More),
+        (Some(at), _) => Ok((at, Ending::Closed)),
+        _ if is_cut => Ok((rest.len(), Ending::Own)),
+        (None, Some(at)) => Ok((at, Ending::Own)),
+        _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
+        _ => Err(Stop::Not),
+    }
+}
+
+/// Whether a call begins behind the opening marker that stands `at` bytes behind the cursor.
+fn begins_marked_call(mut cursor: Cursor<'_>, at: usize, open: &[&'static str]) -> Look<bool> {
+    cursor.at += at;
+    cursor.eat_any(open)?;
+    begins_as_call(cursor)
+}
+
+/// Where the brackets and quotes of a broken text are balanced first, if nothing that could belong
+/// to it follows.
+fn balanced(text: &str) -> Option<usize> {
+    let mut open = Vec::new();
+    let mut quotes = 0_usize;
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => quotes += 1,
+            b'{' => open.push(b'}'),
+            b'[' => open.push(b']'),
+            b'}' | b']' => {
+                if open.pop() != Some(byte) {
+                    return None;
+                }
+                if open.is_empty() && quotes % 2 == 0 {
+                    let behind = text.get(at + 1..)?;
+                    let follows =
+                        behind.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+                    return (!follows.starts_with(['}', ']', '"', '\''])).then_some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How long a broken text is that begins as a call and is none: what stands in it is no call either.
+pub(crate) fn broken_length(cursor: Cursor<'_>, context: Context<'_>) -> Option<usize> {
+    let is_broken = begins_as_call(cursor) == Ok(true)
+        && matches!(
+            values::read(&mut { cursor }, context.bare()),
+            Err(Broken::Not)
+        );
+    let rest = cursor.rest();
+    let end = || {
+        balanced(rest)
+            .or_else(|| rest.find("\n\n"))
+            .unwrap_or(rest.len())
+    };
+    is_broken.then(end)
 }
 
 struct Envelopes<'v, 'f> {
@@ -317,13 +401,13 @@ impl<'v> Envelopes<'v, '_> {
         }
         let parameters = self.context.parameters(name);
         let inside = self.members(arguments);
+        let known: HashSet<&str> = inside.iter().map(|(key, _)| &**key).collect();
         let mut writer = ObjectWriter::new();
         for (key, at) in &inside {
             writer.member(key, &literal::to_json(self.values, *at)?);
         }
         for (key, at) in members.iter().filter(|(key, _)| !is_envelope_key(key)) {
-            let is_new = !inside.iter().any(|(known, _)| known == key);
-            if !is_new || !parameters.contains(&&**key) {
+            if !parameters.contains(&&**key) || known.contains(&**key) {
                 return None;
             }
             writer.member(key, &literal::to_json(self.values, *at)?);
@@ -423,67 +507,127 @@ fn literal_text(source: &str) -> String {
 /// Reads an object that is no JSON: the name by its key, the arguments as everything from their
 /// key on that does not belong to the envelope. Several objects in a list are taken apart first.
 fn forgiving(text: &str, context: Context<'_>) -> Option<Vec<Printed>> {
-    let inside = text.trim_start().trim_start_matches('[').trim_start();
-    let mut calls = Vec::new();
-    for part in parts(inside) {
-        let Some(call) = forgiving_one(part) else {
-            continue;
-        };
-        if !context.knows(&call.name) {
-            return None;
-        }
-        calls.push(call);
-    }
-    (!calls.is_empty()).then_some(calls)
+    let list = behind_wrappers(text);
+    let Some(parts) = parts(list, context) else {
+        // Where the first call ends cannot be told: it is reported, and none is run.
+        let call = forgiving_one(list)?.ending(Ending::Cut);
+        return context.knows(&call.name).then(|| vec![call]);
+    };
+    let calls: Vec<Printed> = parts.into_iter().filter_map(forgiving_one).collect();
+    let is_known = calls.iter().all(|call| context.knows(&call.name));
+    (is_known && !calls.is_empty()).then_some(calls)
 }
 
-/// The objects of a list: each begins with a brace and a key of an envelope.
-fn parts(text: &str) -> Vec<&str> {
-    let begins = |rest: &str| {
-        let key = rest
-            .trim_start_matches('{')
-            .trim_start()
-            .trim_start_matches(['"', '\'']);
-        [NAME_KEYS, ARGUMENT_KEYS]
-            .iter()
-            .flat_map(|keys| keys.iter())
-            .any(|name| {
-                key.strip_prefix(name).is_some_and(|rest| {
-                    rest.trim_start_matches(['"', '\''])
-                        .trim_start()
-                        .starts_with(':')
-                })
-            })
-    };
-    let mut starts: Vec<usize> = Vec::new();
-    let mut looked = 0;
-    let mut seen_name = true;
-    for (at, _) in text.match_indices('{') {
-        let until = text.get(looked..at).unwrap_or_default();
-        seen_name |= NAME_KEYS.iter().any(|key| after_key(until, key).is_some());
-        looked = at;
-        if seen_name && begins(text.get(at..).unwrap_or_default()) {
-            starts.push(at);
-            seen_name = false;
+/// The text behind the brackets of lists, and behind `{"tool_calls": [`.
+fn behind_wrappers(text: &str) -> &str {
+    let mut inside = text;
+    loop {
+        inside = inside.trim_start_matches(|c: char| c.is_whitespace() || "[(\"'".contains(c));
+        let list = key_at(inside)
+            .filter(|(key, _)| WRAPPER_KEYS.contains(key))
+            .and_then(|(_, value)| value.strip_prefix('['));
+        match list {
+            Some(list) => inside = list,
+            None => return inside,
         }
     }
+}
+
+/// The first key of the object at the start of a text, and the text from its value on.
+fn key_at(text: &str) -> Option<(&str, &str)> {
+    let key = text.strip_prefix('{')?.trim_start_matches('{').trim_start();
+    let key = key.strip_prefix(['"', '\'']).unwrap_or(key);
+    let length = key.find(|c: char| !(c.is_ascii_alphabetic() || c == '_'))?;
+    let (key, rest) = key.split_at(length);
+    let rest = rest.strip_prefix(['"', '\'']).unwrap_or(rest);
+    let value = rest.trim_start().strip_prefix(':')?;
+    Some((key, value.trim_start()))
+}
+
+/// The objects of a list of calls. A call begins where the one before it ended, never inside: there
+/// it is content. Quotes tell nothing here, so brackets are counted; `None` where they leave in
+/// doubt whether a call stands inside another.
+fn parts<'t>(text: &'t str, context: Context<'_>) -> Option<Vec<&'t str>> {
+    let mut starts: Vec<usize> = Vec::new();
+    let (mut depth, mut quotes) = (0_i64, 0_usize);
+    // Whether something inside a call looks like the next one.
+    let mut seems_inside = false;
+    let mut escaped = false;
+    // What stands before, white space and separators aside.
+    let mut before = '}';
+    for (at, c) in text.char_indices() {
+        if escaped {
+            escaped = false;
+        } else {
+            match c {
+                '\\' => escaped = true,
+                '"' => quotes += 1,
+                '{' => {
+                    let next = text.get(at..).unwrap_or_default();
+                    if before == '}'
+                        && let Some((key, value)) = key_at(next).filter(|(key, _)| is_call_key(key))
+                    {
+                        if depth == 0 && quotes % 2 == 0 {
+                            starts.push(at);
+                        } else if depth <= 0 || is_known_name(key, value, context) {
+                            return None;
+                        } else {
+                            seems_inside = true;
+                        }
+                    }
+                    depth += 1;
+                }
+                '}' => depth -= 1,
+                _ => {}
+            }
+        }
+        if !(c.is_whitespace() || matches!(c, ',' | ';')) {
+            before = c;
+        }
+    }
+    let in_doubt = starts.len() > 1 && depth < 0 || seems_inside && depth > 0;
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    starts
+    let parts = starts.iter().zip(ends);
+    (!in_doubt).then(|| {
+        parts
+            .map(|(start, end)| text.get(*start..end).unwrap_or_default())
+            .collect()
+    })
+}
+
+/// Whether a printed call may begin with a key.
+fn is_call_key(key: &str) -> bool {
+    [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS]
         .iter()
-        .zip(ends)
-        .map(|(start, end)| text.get(*start..end).unwrap_or_default())
-        .collect()
+        .any(|keys| keys.contains(&key))
+}
+
+/// Whether a key and its value name a tool.
+fn is_known_name(key: &str, value: &str, context: Context<'_>) -> bool {
+    NAME_KEYS.contains(&key) && quoted(value).is_some_and(|name| context.knows(name))
 }
 
 fn forgiving_one(text: &str) -> Option<Printed> {
     let inside = text.trim_start().strip_prefix('{')?;
-    let (name_at, name) = NAME_KEYS
+    let first_arguments = ARGUMENT_KEYS
         .iter()
-        .filter_map(|key| {
-            let after = after_key(inside, key)?;
-            Some((after, quoted(inside.get(after..)?)?))
-        })
-        .min_by_key(|(at, _)| *at)?;
+        .filter_map(|key| after_keys(inside, key).next())
+        .min();
+    let names = NAME_KEYS
+        .iter()
+        .flat_map(|key| after_keys(inside, key))
+        .filter_map(|after| Some((after, quoted(inside.get(after..)?)?)));
+    let (before, behind): (Vec<_>, Vec<_>) =
+        names.partition(|(at, _)| first_arguments.is_none_or(|arguments| *at < arguments));
+    // What stands in the arguments names no call: behind them the last name is the call's own.
+    let first = before.into_iter().min_by_key(|(at, _)| *at);
+    let (name_at, name) = first.or_else(|| behind.into_iter().max_by_key(|(at, _)| *at))?;
+    if let Some(from) = first_arguments.filter(|from| *from < name_at)
+        && depth_between(inside, from, name_at) != Some(0)
+    {
+        let arguments = inside.get(from..).unwrap_or_default();
+        return Some(Printed::new(name, arguments).ending(Ending::Cut));
+    }
     // {"name": "f": {…}}
     let after_name = inside.get(name_at + name.len() + 2..).unwrap_or_default();
     let value = after_name
@@ -493,12 +637,16 @@ fn forgiving_one(text: &str) -> Option<Printed> {
     let joined = value
         .filter(|value| value.starts_with('{'))
         .map(|value| inside.len() - value.len());
-    let arguments = ARGUMENT_KEYS
-        .iter()
-        .filter_map(|key| after_key(inside, key))
-        .min()
-        .or(joined);
-    let arguments = arguments.map(|from| {
+    // Nor are the arguments of a call in a value those of this one.
+    let own_arguments = first_arguments.filter(|from| {
+        *from < name_at
+            || depth_between(inside, name_at, *from)
+                .is_some_and(|depth| depth <= isize::from(joined.is_some()))
+    });
+    if first_arguments.is_some() && own_arguments.or(joined).is_none() {
+        return Some(Printed::new(name, after_name).ending(Ending::Cut));
+    }
+    let arguments = own_arguments.or(joined).map(|from| {
         let to = if from < name_at {
             key_start(inside, name_at)
         } else {
@@ -513,9 +661,17 @@ fn forgiving_one(text: &str) -> Option<Printed> {
     })
 }
 
-/// Where the value of `key` begins, if the key stands in the text.
-fn after_key(text: &str, key: &str) -> Option<usize> {
-    text.match_indices(key).find_map(|(at, _)| {
+/// How many braces stay open between two places; `None` if a quotation does.
+fn depth_between(text: &str, from: usize, to: usize) -> Option<isize> {
+    let between = text.get(from..to)?;
+    let count = |wanted: char| between.matches(wanted).count();
+    let depth = isize::try_from(count('{')).ok()? - isize::try_from(count('}')).ok()?;
+    (count('"') % 2 == 0).then_some(depth)
+}
+
+/// Where the values of all keys `key` begin.
+fn after_keys<'t>(text: &'t str, key: &'t str) -> impl Iterator<Item = usize> + 't {
+    text.match_indices(key).filter_map(move |(at, _)| {
         let before = text.get(..at)?.chars().next_back();
         let mut rest = text.get(at + key.len()..)?;
         let is_quoted = before.is_some_and(|c| matches!(c, '"' | '\''));

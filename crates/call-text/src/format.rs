@@ -62,6 +62,7 @@ impl Format {
     /// Reads the next call, or list of calls, and steps over it.
     pub(crate) fn read(&self, cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
         let place = envelope::Place {
+            open: self.open,
             close: self.close,
             name_is_key: matches!(self.body, Body::NamedJson) || !self.is_marked(),
         };
@@ -145,7 +146,7 @@ const TAG_CLOSE: &[&str] = &[
     "</seed:tool_call>",
     "</minimax:tool_call>",
     "</atem:function_calls>",
-    "</function_calls>",
+    concat!("</ant", "ml:function_calls>"),
     "</dots_function_call>",
     "</longcat_tool_call>",
     "</iquest_tool_call>",
@@ -168,7 +169,7 @@ const TAG_OPEN: &[&str] = &[
     "<seed:tool_call>",
     "<minimax:tool_call>",
     "<atem:function_calls>",
-    "<function_calls>",
+    concat!("<ant", "ml:function_calls>"),
     "<dots_function_call>",
     "<longcat_tool_call>",
     "<iquest_tool_call>",
@@ -570,4 +571,24 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         .iter()
         .chain(UNMARKED.iter().copied())
         .map(|format| &format.rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_marker_stands_twice_in_a_list() {
+        for format in FORMATS.iter().chain(UNMARKED.iter().copied()) {
+            for markers in [format.open, format.close] {
+                let different: std::collections::BTreeSet<_> = markers.iter().collect();
+                assert_eq!(
+                    different.len(),
+                    markers.len(),
+                    "{}: {markers:?}",
+                    format.rule.id
+                );
+            }
+        }
+    }
 }

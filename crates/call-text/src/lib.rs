@@ -39,6 +39,7 @@ mod pending;
 mod printed;
 mod prose;
 mod python;
+mod quotation;
 mod reader;
 mod section;
 mod tags;

@@ -325,14 +325,26 @@ pub(crate) fn read_tool_tag(cursor: &mut Cursor<'_>, context: Context<'_>) -> Lo
         }
         let end = format!("</{key}>");
         let start = cursor.at;
-        // The last closing tag that a parameter or the end of the call follows.
+        // The calls of the same tool that are open inside the value.
+        let mut open_inside = 0_usize;
+        // The closing tag that a parameter or the end of the call follows.
         let raw = loop {
             let Some(next) = cursor.rest().find(&end) else {
+                if open_inside > 0 && cursor.is_end {
+                    cursor.at = cursor.text.len();
+                    return Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]);
+                }
                 return cursor.more();
             };
+            let piece = cursor.rest().get(..next).unwrap_or_default();
+            let closed = piece.matches(&close).count();
+            open_inside = (open_inside + calls_in(piece, name)).saturating_sub(closed);
             cursor.at += next;
             let raw = cursor.since(start);
             cursor.at += end.len();
+            if open_inside > 0 {
+                continue;
+            }
             let mut ahead = *cursor;
             ahead.skip_space();
             let follows = ahead.sees(&close)?
@@ -357,4 +369,15 @@ pub(crate) fn read_tool_tag(cursor: &mut Cursor<'_>, context: Context<'_>) -> Lo
                 .json(crate::tags::without_added_breaks(raw)),
         );
     }
+}
+
+/// How many calls of a tool begin in a text, rather than mention its tag.
+fn calls_in(text: &str, name: &str) -> usize {
+    let tag = format!("<{name}>");
+    text.match_indices(&tag)
+        .filter(|(at, tag)| {
+            let inside = text.get(at + tag.len()..).unwrap_or_default();
+            inside.trim_start().starts_with('<')
+        })
+        .count()
 }

@@ -130,7 +130,7 @@ fn is_id(name: &str) -> bool {
 }
 
 fn name<'t>(cursor: &mut Cursor<'t>) -> Look<&'t str> {
-    let rest = cursor.rest();
+    let rest = cursor.window(MAX_NAME);
     let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '{' | '<' | '[' | '`' | '('));
     match end {
         Some(0) => Err(Stop::Not),
@@ -170,7 +170,12 @@ pub(crate) fn arguments(cursor: &mut Cursor<'_>, close: &[&'static str]) -> Look
         Err(Broken::More) => Err(Stop::More),
         Err(Broken::Cut(_) | Broken::Not) => {
             let rest = start.rest();
-            let end = close.iter().filter_map(|marker| rest.find(marker)).min();
+            let begins_any = |at: &usize| {
+                let here = rest.get(*at..).unwrap_or_default();
+                close.iter().any(|marker| here.starts_with(marker))
+            };
+            let mut places = rest.char_indices().map(|(at, _)| at);
+            let end = places.find(begins_any);
             match end {
                 Some(end) => {
                     cursor.at = start.at + end;

@@ -97,7 +97,7 @@ pub(crate) fn read(
 
 /// The name: up to a tag, a line's end, or a written `\n`.
 fn name(cursor: &mut Cursor<'_>) -> Look<String> {
-    let rest = cursor.rest();
+    let rest = cursor.window(MAX_NAME);
     let end = rest
         .char_indices()
         .find(|(at, c)| {
@@ -161,11 +161,25 @@ fn value(
         let raw = text.get(start..end).unwrap_or_default();
         raw.trim_end().to_owned()
     };
+    // Values of calls inside this one: those that are open, and whether there are any.
+    let (mut open_inside, mut any_inside) = (0_usize, false);
+    // Closing markers in a row are looked at together.
+    let mut looked = start;
     for (at, _) in rest.match_indices('<') {
+        if start + at < looked {
+            continue;
+        }
         let mut here = *cursor;
         here.at += at;
         let end = here.at;
-        if here.eat(tags.value[1])? {
+        if here.sees(tags.value[0])? && follows_key(rest.get(..at).unwrap_or_default(), tags) {
+            open_inside += 1;
+            any_inside = true;
+        } else if here.eat(tags.value[1])? {
+            if open_inside > 0 {
+                open_inside -= 1;
+                continue;
+            }
             let mut ahead = here;
             ahead.skip_space();
             let ends = ahead.rest().is_empty()
@@ -181,12 +195,13 @@ fn value(
                 *cursor = here;
                 return Ok(Some(raw));
             }
-        } else if here.eat_any(close)? {
+        } else if !any_inside && here.eat_any(close)? {
             let mut ahead = here;
             ahead.skip_space();
             while ahead.eat_any(close)? {
                 ahead.skip_space();
             }
+            looked = ahead.at;
             if ahead.rest().is_empty() && !ahead.is_end {
                 return Err(Stop::More);
             }
@@ -201,10 +216,20 @@ fn value(
     if !cursor.is_end {
         return Err(Stop::More);
     }
-    let Some(end) = fallback else {
+    let Some(end) = fallback.filter(|_| !any_inside) else {
         return Ok(None);
     };
     let raw = unclosed(end);
     cursor.at = end;
     Ok(Some(raw))
+}
+
+/// Whether a text ends with a key, so that a value behind it is one of a call.
+fn follows_key(before: &str, tags: &Tags) -> bool {
+    let before = before.trim_end();
+    let closings = [Some(tags.key[1]), tags.kind.map(|kind| kind[1])];
+    closings
+        .into_iter()
+        .flatten()
+        .any(|closing| before.ends_with(closing))
 }

@@ -1,5 +1,7 @@
 //! Where a place stands in the text: prose, code, a quotation, reasoning.
 
+use crate::cursor::floor;
+use crate::quotation::{Quotation, Shown};
 use crate::turns::Turn;
 
 /// Elements whose content is shown, not meant, with what ends them.
@@ -52,23 +54,71 @@ pub(crate) fn showing_at(text: &str) -> Result<Option<(usize, &'static str)>, ()
 pub(crate) struct Marks {
     pub(crate) mark: char,
     pub(crate) count: usize,
+    /// What follows them on their line.
+    pub(crate) behind: Behind,
+    /// Blanks before them on their line.
+    indent: usize,
+    /// However far they are indented, they end a fence: where calls are expected, whole replies
+    /// are.
+    pub(crate) at_any_indent: bool,
+}
+
+/// What follows marks on their line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    Nothing,
+    /// Text without back-ticks, such as the name of a language.
+    Text,
+    /// Back-ticks: the marks are inline code.
+    Marks,
 }
 
 impl Marks {
     /// How many marks make a fence of a line.
     pub(crate) const FENCE: usize = 3;
 
-    /// The marks at the start of a text.
-    pub(crate) fn at(text: &str, mark: char) -> Self {
+    /// Longest text behind the marks of a fence that is looked through for more, in bytes.
+    const MAX_INFO: usize = 256;
+
+    /// The marks at the start of a text. `None`: more text is needed.
+    pub(crate) fn at(text: &str, mark: char, is_end: bool) -> Option<Self> {
         let after = text.trim_start_matches(mark);
-        Self {
+        let mut marks = Self {
             mark,
             count: text.len() - after.len(),
+            behind: Behind::Text,
+            indent: 0,
+            at_any_indent: false,
+        };
+        if after.is_empty() && !is_end {
+            return None;
         }
+        if !marks.is_fence() {
+            return Some(marks);
+        }
+        let window = after.get(..floor(after, Self::MAX_INFO)).unwrap_or(after);
+        let end = window.find('\n');
+        let line = window.get(..end.unwrap_or(window.len())).unwrap_or(window);
+        if line.contains('`') && mark == '`' {
+            marks.behind = Behind::Marks;
+        } else if end.is_none() && window.len() == after.len() && !is_end {
+            return None;
+        } else if line.trim().is_empty() {
+            marks.behind = Behind::Nothing;
+        }
+        Some(marks)
     }
 
     pub(crate) fn is_fence(self) -> bool {
         self.count >= Self::FENCE
+    }
+
+    /// Whether they end the fence that others began.
+    fn closes(self, open: Self) -> bool {
+        self.mark == open.mark
+            && self.count >= open.count
+            && self.behind == Behind::Nothing
+            && (self.at_any_indent || self.indent < open.indent + CODE_INDENT)
     }
 }
 
@@ -100,7 +150,7 @@ pub(crate) struct Prose {
     pub(crate) at_line_start: bool,
     /// Nothing but white space, special tokens and reasoning stands before.
     pub(crate) at_start: bool,
-    before: char,
+    quotation: Quotation,
     /// Nothing but white space stands between here and a special token.
     pub(crate) after_special: bool,
 }
@@ -119,7 +169,7 @@ impl Default for Prose {
             has_reasoned: false,
             at_line_start: true,
             at_start: true,
-            before: '\n',
+            quotation: Quotation::default(),
             after_special: false,
         }
     }
@@ -132,8 +182,52 @@ impl Prose {
 
     /// Whether what stands here is only shown: in code, in a quotation, in a comment.
     pub(crate) fn is_shown(&self) -> bool {
-        let is_quoted = matches!(self.before, '"' | '\'' | '`' | '“' | '‘' | '«');
-        self.in_code() || self.showing.is_some() || self.in_block_quote || is_quoted
+        self.in_code()
+            || self.showing.is_some()
+            || self.in_block_quote
+            || self.quotation.opens()
+            || self.quotation.is_shown()
+    }
+
+    /// Whether a call that begins here is only shown, but not because of what encloses it to its
+    /// end: all that its markers enclose is shown with it.
+    pub(crate) fn shows_next(&self) -> bool {
+        let is_enclosed = self.fence.is_some() || self.showing.is_some();
+        !is_enclosed && (self.code.is_some() || self.in_block_quote || self.quotation.opens())
+    }
+
+    /// Whether a mark stands right before, so that what follows may be no more than mentioned.
+    pub(crate) fn may_mention(&self) -> bool {
+        self.quotation.is_mark_before()
+    }
+
+    /// Whether a word between here and this character is no more than mentioned.
+    pub(crate) fn mentions_before(&self, behind: char) -> bool {
+        self.quotation.encloses(behind)
+    }
+
+    /// The closing markers of the calls that are shown here.
+    pub(crate) fn shown_ends(&self) -> Option<&'static [&'static str]> {
+        self.quotation.ends()
+    }
+
+    /// Goes on over a marker that is only shown, with what ends its calls.
+    pub(crate) fn see_shown_marker(&mut self, marker: &str, ends: &'static [&'static str]) {
+        let place = if self.code.is_some() {
+            Shown::InCode
+        } else if self.quotation.opens() {
+            Shown::Quoted
+        } else {
+            Shown::InBlockQuote
+        };
+        self.quotation.show(marker, ends, place);
+        self.see_word();
+    }
+
+    /// Goes on over the closing marker of such calls.
+    pub(crate) fn see_shown_end(&mut self, marker: &str) {
+        self.quotation.see_end(marker);
+        self.see_word();
     }
 
     /// Whether code surrounds the place.
@@ -158,26 +252,26 @@ impl Prose {
             && !self.after_special
             && (!self.at_start || self.is_reasoning)
             && self.showing != Some(COMMENT_END)
+            && !self.quotation.is_shown()
     }
 
     /// Goes on over such a piece.
     pub(crate) fn see_calm(&mut self, text: &str) {
-        if let Some(last) = text.chars().next_back() {
-            self.before = last;
-        }
+        self.quotation.see(text);
     }
 
     /// Goes on over a run of text without tokens and marks.
     pub(crate) fn see(&mut self, text: &str) {
-        let Some(last) = text.chars().next_back() else {
+        if text.is_empty() {
             return;
-        };
-        self.before = last;
+        }
         let mut line = text;
         if let Some(end) = memchr::memrchr(b'\n', text.as_bytes()) {
             line = text.get(end + 1..).unwrap_or_default();
+            self.quotation.see(text.get(..=end).unwrap_or_default());
             self.start_line();
         }
+        self.quotation.see(line);
         if self.at_line_start {
             let blank = line.len() - line.trim_start().len();
             let blanks = line.get(..blank).unwrap_or_default();
@@ -200,8 +294,10 @@ impl Prose {
         self.at_line_start = true;
         self.indent = 0;
         self.in_block_quote = false;
-        // Inline code does not go over a line's end.
-        self.code = None;
+        // Inline code does not go over a line's end, unless calls are shown in it.
+        if !self.quotation.holds_code() {
+            self.code = None;
+        }
     }
 
     fn see_comment(&mut self, text: &str) {
@@ -220,23 +316,39 @@ impl Prose {
 
     /// Goes on over back-ticks, or the tildes of a fence.
     pub(crate) fn see_marks(&mut self, marks: Marks) {
+        let indent = self.indent;
+        let marks = Marks { indent, ..marks };
         match (self.fence, self.code) {
-            (Some(open), _) if open.mark == marks.mark && marks.count >= open.count => {
-                self.fence = None;
-            }
-            (None, _) if marks.is_fence() => {
+            (Some(open), _) if self.starts_line() && marks.closes(open) => self.fence = None,
+            (None, Some(open)) if open.count == marks.count => self.code = None,
+            (None, _) if marks.is_fence() && marks.behind != Behind::Marks => {
                 self.fence = Some(marks);
                 self.code = None;
             }
-            (None, Some(open)) if open == marks => self.code = None,
             (Some(_), _) | (None, Some(_)) => {}
             (None, None) => self.code = Some(marks),
         }
+        if self.code.is_none() {
+            self.quotation.see_code_end();
+        }
         self.dashes = 0;
+        let mut mark = [0; 4];
+        for _ in 0..marks.count.min(2) {
+            self.quotation.see(marks.mark.encode_utf8(&mut mark));
+        }
+        self.see_word();
+    }
+
+    /// Whether nothing but white space, or the mark of a quotation, stands before on this line.
+    fn starts_line(&self) -> bool {
+        self.at_line_start || self.in_block_quote && self.quotation.follows('>')
+    }
+
+    /// What stands before is no white space.
+    fn see_word(&mut self) {
         self.at_line_start = false;
         self.at_start &= self.is_reasoning;
         self.after_special = false;
-        self.before = marks.mark;
     }
 
     /// Goes on over the mark of a quotation at the start of a line.
@@ -269,7 +381,7 @@ impl Prose {
     /// Goes on over a token; whether it ends reasoning that no token began.
     pub(crate) fn see_turn(&mut self, turn: Turn) -> bool {
         let was_reasoning = self.is_reasoning;
-        self.before = '\n';
+        self.quotation.forget_mark();
         self.at_line_start = true;
         self.indent = 0;
         match turn {
@@ -295,6 +407,7 @@ impl Prose {
                     self.fence = None;
                     self.code = None;
                     self.showing = None;
+                    self.quotation = Quotation::default();
                 }
                 self.is_message = false;
                 self.is_reasoning = false;
@@ -306,6 +419,6 @@ impl Prose {
     /// Goes on over calls.
     pub(crate) fn see_calls(&mut self) {
         self.at_start = false;
-        self.before = '\n';
+        self.quotation.forget_mark();
     }
 }

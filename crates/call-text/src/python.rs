@@ -14,7 +14,7 @@ fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<
     match values::read(cursor, bare) {
         Ok(values) => calls(&values, 0, context).ok_or(Stop::Not),
         Err(Broken::More) => Err(Stop::More),
-        Err(Broken::Not) => Err(Stop::Not),
+        Err(Broken::Not) => broken_call(cursor, context),
         Err(Broken::Cut(values)) => {
             let calls = cut_calls(&values, context);
             if calls.is_empty() {
@@ -24,6 +24,50 @@ fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<
             Ok(calls)
         }
     }
+}
+
+/// Reads `name({…})` whose object is broken: what stands in the parentheses is the arguments, to be
+/// repaired or rejected, and no call in it is another one.
+fn broken_call(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
+    let rest = cursor.rest();
+    let Some((name, inside)) = rest
+        .split_once('(')
+        .map(|(name, inside)| (clean_name(name), inside.trim_start()))
+        .filter(|(name, inside)| inside.starts_with('{') && context.knows(name))
+    else {
+        return Err(Stop::Not);
+    };
+    let start = rest.len() - inside.len();
+    if let Some(end) = closing_parenthesis(inside) {
+        cursor.at += start + end + 1;
+        let arguments = inside.get(..end).unwrap_or_default();
+        return Ok(vec![Printed::new(name, arguments)]);
+    }
+    if !cursor.is_end {
+        return Err(Stop::More);
+    }
+    // Where it ends cannot be told.
+    cursor.at = cursor.text.len();
+    Ok(vec![Printed::new(name, inside).ending(Ending::Cut)])
+}
+
+/// Where the parenthesis is that closes a call, at the start of whose arguments the text begins. As
+/// quotes tell nothing in a broken text, brackets are counted.
+fn closing_parenthesis(text: &str) -> Option<usize> {
+    let (mut depth, mut quotes) = (0_usize, 0_usize);
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => quotes += 1,
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            b')' if depth == 0 && quotes % 2 == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Calls one after another, separated by commas, semicolons or lines.

@@ -308,6 +308,16 @@ impl CallReader {
                 self.pass(text, held, released, out);
                 self.prose.see_shown(text);
             }
+            Step::ShownMarker(length, ends) => {
+                let text = text(length);
+                self.pass(text, held, released, out);
+                self.prose.see_shown_marker(text, ends);
+            }
+            Step::ShownEnd(length) => {
+                let text = text(length);
+                self.pass(text, held, released, out);
+                self.prose.see_shown_end(text);
+            }
             Step::Special(length) => {
                 self.prose.see_special();
                 self.at += length;

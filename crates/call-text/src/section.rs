@@ -6,6 +6,9 @@ use crate::named::eat_fence;
 use crate::printed::Printed;
 use crate::tools::Context;
 
+/// How many opening markers are read in a row: of more, the last ones open the call.
+const MAX_MARKERS: usize = 8;
+
 /// Calls that were read, and how many bytes they and their markers take.
 #[derive(Debug)]
 pub(crate) struct Found {
@@ -34,8 +37,13 @@ pub(crate) fn begin(
 
 fn read(format: &Format, cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Found> {
     // The markers of harmony are part of the header.
-    while !matches!(format.body, Body::Harmony) && cursor.eat_any(format.open)? {
-        cursor.skip_space();
+    if !matches!(format.body, Body::Harmony) {
+        for _ in 0..MAX_MARKERS {
+            if !cursor.eat_any(format.open)? {
+                break;
+            }
+            cursor.skip_space();
+        }
     }
     if eat_fence(cursor)? {
         cursor.skip_space();

@@ -4,6 +4,8 @@
 //! `<function name="f"><param name="k">`, with or without a prefix in the tags. One reader for all
 //! of them: what differs is spelling.
 
+use std::collections::HashSet;
+
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning, floor};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
@@ -200,7 +202,8 @@ pub(crate) fn read(
     let place = Place::arguments(context.schema(&name));
     let mut parameters = Parameters {
         writer: ObjectWriter::new(),
-        seen: Vec::new(),
+        seen: HashSet::new(),
+        count: 0,
         whole: None,
     };
     let ending = read_parameters(cursor, &mut parameters, close, place)?;
@@ -221,7 +224,8 @@ const WHOLE_WORDS: &[&str] = &[
 /// The parameters of a call so far.
 struct Parameters {
     writer: ObjectWriter,
-    seen: Vec<String>,
+    seen: HashSet<String>,
+    count: usize,
     /// The value of an undeclared parameter that holds the arguments as a whole.
     whole: Option<String>,
 }
@@ -241,11 +245,12 @@ impl Parameters {
             _ => place.json(raw),
         };
         self.writer.member(&key, &json);
-        self.seen.push(key);
+        self.seen.insert(key);
+        self.count += 1;
     }
 
     fn into_call(self, name: String, ending: Ending) -> Printed {
-        let arguments = match (self.whole, self.seen.len(), ending) {
+        let arguments = match (self.whole, self.count, ending) {
             (Some(whole), 1, _) => whole,
             (_, _, Ending::Cut) => self.writer.cut(),
             _ => self.writer.close(),
@@ -361,7 +366,7 @@ fn json_body(
 /// A parameter's value being read.
 struct Value<'v, 's> {
     key: &'v str,
-    seen: &'v [String],
+    seen: &'v HashSet<String>,
     close: &'v [&'static str],
     place: Place<'s>,
 }
@@ -396,7 +401,7 @@ impl Value<'_, '_> {
         }
         let start = cursor.at;
         let mut at = start;
-        // The first closing call tag with more behind it, if nothing better comes.
+        let mut nested = Nested::default();
         loop {
             let rest = cursor.text.get(at..).unwrap_or_default();
             let Some(next) = rest.find('<') else {
@@ -408,7 +413,17 @@ impl Value<'_, '_> {
             };
             let mut here = *cursor;
             here.at = at + next;
-            if let Some(after) = self.end_at(here)? {
+            let is_inner = nested.see(here)?;
+            let end = if is_inner { None } else { self.end_at(here)? };
+            if nested.is_doubtful || end.is_some() && !nested.may_end(here) {
+                // What of the rest is the value, and what a call, cannot be known.
+                return if cursor.is_end {
+                    Ok(None)
+                } else {
+                    Err(Stop::More)
+                };
+            }
+            if let Some(after) = end {
                 let raw = here.since(start);
                 cursor.at = after;
                 return Ok(Some(without_added_breaks(raw).to_owned()));
@@ -451,12 +466,12 @@ impl Value<'_, '_> {
             (Role::Parameter, false) => {
                 let is_new = !tag.name.is_empty()
                     && tag.name != self.key
-                    && !self.seen.iter().any(|key| key == tag.name)
-                    && self.place.property(tag.name).is_known()
                     && here
                         .text
                         .get(..here.at)
-                        .is_some_and(|before| before.ends_with('\n'));
+                        .is_some_and(|before| before.ends_with('\n'))
+                    && !self.seen.contains(tag.name)
+                    && self.place.property(tag.name).is_known();
                 Ok(is_new.then_some(here.at))
             }
             (Role::Call | Role::List, true) => Ok(self.goes_on_outside(ahead)?.then_some(here.at)),
@@ -492,6 +507,66 @@ impl Value<'_, '_> {
     /// The same behind the end of the whole call, which would be missing a closing parameter tag.
     fn goes_on_outside(&self, ahead: Cursor<'_>) -> Look<bool> {
         self.goes_on(ahead, |tag| tag.role != Role::Parameter)
+    }
+}
+
+/// The calls that are written inside a value.
+#[derive(Debug, Default)]
+struct Nested {
+    /// The tags in them that are open.
+    open: Vec<Role>,
+    any: bool,
+    /// A tag ends what encloses the value while one inside is open.
+    is_doubtful: bool,
+}
+
+impl Nested {
+    /// Whether the tag that stands here, if one does, belongs to a call inside the value.
+    fn see(&mut self, here: Cursor<'_>) -> Look<bool> {
+        let tag = match tag(&here) {
+            Ok(tag) => tag,
+            Err(Stop::Not) => return Ok(false),
+            Err(Stop::More) => return Err(Stop::More),
+        };
+        if tag.is_closing {
+            let opened = self.open.iter().rposition(|role| *role == tag.role);
+            self.is_doubtful |= opened.is_none() && !self.open.is_empty();
+            self.open.truncate(opened.unwrap_or(self.open.len()));
+            return Ok(opened.is_some());
+        }
+        let begins = match tag.role {
+            Role::Parameter => !self.open.is_empty(),
+            role => begins_call(here, tag, role)?,
+        };
+        if begins {
+            self.any = true;
+            self.open.push(tag.role);
+        }
+        Ok(begins)
+    }
+
+    /// Whether a value with such calls may end here: with nothing but its own closing tag.
+    fn may_end(&self, here: Cursor<'_>) -> bool {
+        !self.any || tag(&here).is_ok_and(|tag| tag.is_closing && tag.role == Role::Parameter)
+    }
+}
+
+/// Whether an opening tag begins a call or a list, and is not only mentioned.
+fn begins_call(here: Cursor<'_>, tag: Tag<'_>, role: Role) -> Look<bool> {
+    if tag.is_empty || role == Role::Call && tag.name.is_empty() {
+        return Ok(false);
+    }
+    let mut inner = here;
+    inner.at += tag.length;
+    inner.skip_space();
+    if inner.peek_or_end()? == b'{' {
+        return Ok(true);
+    }
+    match self::tag(&inner) {
+        Ok(next) if role == Role::List => Ok(next.role == Role::Call && !next.is_closing),
+        Ok(next) => Ok(next.role == Role::Parameter || next.role == Role::Call && next.is_closing),
+        Err(Stop::Not) => Ok(false),
+        Err(Stop::More) => Err(Stop::More),
     }
 }
 

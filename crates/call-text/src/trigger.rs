@@ -165,7 +165,7 @@ impl LineStarts {
         match first {
             b'\n' => false,
             b'{' | b'[' | b'>' | b'~' => true,
-            b'#' => any_word,
+            b'#' | b'*' => any_word,
             b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
                 any_word || self.may_start_name(line) || may_start(line)
             }

@@ -127,6 +127,53 @@ pub(crate) fn special_at(text: &str) -> Result<Option<usize>, ()> {
     Ok(None)
 }
 
+/// Tokens that begin the turn of another, wherever they stand.
+static OTHERS_TOKENS: &[&str] = &[
+    "assistant<|end_header_id|>",
+    "user<|end_header_id|>",
+    "ipython<|end_header_id|>",
+    "<|start_header_id|>user",
+    "<|start_header_id|>ipython",
+    "<|start_header_id|>tool",
+    "<|start_header_id|>system",
+    "<|header_start|>user",
+    "<|header_start|>ipython",
+    "<|header_start|>tool",
+    "<|im_start|>user",
+    "<|im_start|>system",
+    "<|im_start|>tool",
+    "<|im_user|>",
+    "<|im_system|>",
+    "<|user|>",
+    "<|system|>",
+    "<|tool|>",
+    "<|observation|>",
+    "<|tool_response",
+    "<|tool_result",
+    "<|tool_output",
+    "<|tool▁output",
+    "<｜tool▁output",
+    "<｜tool_output",
+    "<|User|>",
+    "<｜User｜>",
+    "<|USER_TOKEN|>",
+    "<|SYSTEM_TOKEN|>",
+    "<|START_TOOL_RESULT|>",
+    "<|start_of_role|>user",
+    "<|start_of_role|>tool",
+    "<|start_of_role|>system",
+    "<|turn>user",
+    "<|turn>tool",
+    "<|turn>system",
+    "<|start|>functions.",
+    "<|start|>user",
+    "<start_of_turn>user",
+    "<start_of_turn>tool",
+    "[INST]",
+    "[/INST]",
+    "[TOOL_RESULTS]",
+];
+
 /// Beginnings of lines with which a model goes on for the user, the tool or another task.
 static CONTINUATIONS: &[&str] = &[
     "### Instruction",
@@ -134,40 +181,72 @@ static CONTINUATIONS: &[&str] = &[
     "### Input",
     "### Human",
     "### User",
-    "assistant<|end_header_id|>",
-    "user<|end_header_id|>",
-    "ipython<|end_header_id|>",
-    "<|start_header_id|>user",
-    "<|start_header_id|>ipython",
-    "Observation:",
-    "User:",
-    "Human:",
-    "System:",
-    "Tool:",
-    "[INST]",
-    "[TOOL_RESULTS]",
-    "<tool_response>",
-    "<function_results>",
-    "<|im_start|>user",
-    "<|im_start|>system",
-    "<|im_start|>tool",
-    "<|user|>",
-    "<|system|>",
-    "<|observation|>",
-    "<|start|>functions.",
-    "<|start|>user",
-    "<start_of_turn>user",
+    "<tool_response",
+    "<tool_result",
+    "<tool_output",
+    "<function_response",
+    "<function_result",
+    "<function_output",
+    "<observation>",
 ];
 
-/// Whether a line begins as a made-up continuation does. `Err`: more text is needed.
-pub(crate) fn is_continuation(line: &str) -> Result<bool, ()> {
+/// Who speaks at the beginning of a line before a colon, with or without emphasis and in any case.
+static SPEAKERS: &[&str] = &[
+    "user",
+    "human",
+    "system",
+    "observation",
+    "tool",
+    "tool result",
+    "tool results",
+    "tool output",
+    "tool response",
+    "function result",
+    "function output",
+    "function response",
+];
+
+/// Whether a line begins as a made-up continuation does, or what is in the middle of one as a
+/// token does. `Err`: more text is needed.
+pub(crate) fn is_continuation(text: &str, at_line_start: bool) -> Result<bool, ()> {
+    let lines: &[&str] = if at_line_start { CONTINUATIONS } else { &[] };
     let mut grows = false;
-    for start in CONTINUATIONS {
-        match beginning(line, start) {
+    for start in OTHERS_TOKENS.iter().chain(lines) {
+        match beginning(text, start) {
             Beginning::Whole => return Ok(true),
             Beginning::Part => grows = true,
             Beginning::Other => {}
         }
+    }
+    if at_line_start {
+        match names_speaker(text) {
+            Ok(false) => {}
+            known => return known,
+        }
+    }
+    if grows { Err(()) } else { Ok(false) }
+}
+
+fn names_speaker(line: &str) -> Result<bool, ()> {
+    const EMPHASIS: &str = "**";
+    let line = line.strip_prefix(EMPHASIS).unwrap_or(line);
+    let mut grows = EMPHASIS.starts_with(line);
+    for speaker in SPEAKERS {
+        let length = line.len().min(speaker.len());
+        let head = line.as_bytes().get(..length).unwrap_or_default();
+        let wanted = speaker.as_bytes().get(..length).unwrap_or_default();
+        if !head.eq_ignore_ascii_case(wanted) {
+            continue;
+        }
+        let Some(rest) = line.get(speaker.len()..) else {
+            grows = true;
+            continue;
+        };
+        let end = rest.strip_prefix(EMPHASIS).unwrap_or(rest);
+        if end.starts_with(':') {
+            return Ok(true);
+        }
+        grows |= end.is_empty() || EMPHASIS.starts_with(rest);
     }
     if grows { Err(()) } else { Ok(false) }
 }

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::candidate::{Candidate, Change};
 use crate::event::Rejection;
-use crate::novelty::Known;
 
 /// What candidates are measured against.
 pub(crate) struct Ground<'a> {
@@ -15,8 +14,6 @@ pub(crate) struct Ground<'a> {
     pub(crate) base: &'a str,
     /// Canonical arguments that have failed in this run.
     pub(crate) failed: &'a BTreeSet<String>,
-    /// What is mentioned anywhere.
-    pub(crate) known: Known<'a>,
     pub(crate) min_confidence: f64,
 }
 
@@ -35,8 +32,6 @@ pub(crate) struct Ranked {
     pub(crate) fixes: Vec<Fix>,
     pub(crate) from_cut: bool,
     pub(crate) tied: bool,
-    /// It holds a value that nobody mentioned.
-    pub(crate) novel: bool,
     /// How many values it changes.
     change: usize,
 }
@@ -137,7 +132,7 @@ impl Group<'_> {
             .iter()
             .any(|member| member.origin == Origin::Model);
         let riskiest = self.members.iter().map(|member| member.risk).max();
-        let value = serde_json::from_str(&self.arguments).unwrap_or(Value::Null);
+        let value = serde_json::from_str(&self.arguments).ok();
         let base = serde_json::from_str(ground.base).unwrap_or(Value::Null);
         let fixes = self.members.iter().find(|member| !member.fixes.is_empty());
         let first = self.members.first();
@@ -152,8 +147,8 @@ impl Group<'_> {
             fixes: fixes.map(|member| member.fixes.clone()).unwrap_or_default(),
             from_cut: self.members.iter().any(|member| member.from_cut),
             tied: self.members.iter().any(|member| member.tied),
-            novel: ground.known.lacks_any_of(&value),
-            change: changed_values(&base, &value),
+            // What cannot be read may be anything.
+            change: value.map_or(usize::MAX, |value| changed_values(&base, &value)),
             arguments: self.arguments,
         }
     }
@@ -221,7 +216,6 @@ mod tests {
         let ground = Ground {
             base: BASE,
             failed: &failed,
-            known: Known::new([BASE], None, "1 2 3 4 5 x y z", &[]),
             min_confidence: 0.5,
         };
         let (ranked, dropped) = rank(candidates, &ground);

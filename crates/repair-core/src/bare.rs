@@ -1,6 +1,7 @@
 //! Bare JSON text, outside any call.
 
 use std::borrow::Cow;
+use std::iter;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,8 +12,8 @@ use crate::fixes::{Source, render_text_fix};
 use crate::json::emit::emit;
 use crate::json::lenient::{self, Lenient, Problem};
 use crate::json::{Arena, MAX_DEPTH};
-use crate::policy::Policy;
-use crate::schema::{self, Judge, Tree, compile, normal};
+use crate::policy::{Limits, Policy};
+use crate::schema::{self, Tree};
 
 /// What came of a bare JSON text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +49,8 @@ pub struct BadSchema(String);
 /// Repairs a bare JSON text. With a schema, values are made to fit it too, where the fix is no
 /// guess; a value that no rule makes fit stays as it is.
 ///
-/// Unlike for a call, a cut text gives its certain part, and a non-finite number gives null.
+/// Unlike for a call, a cut text gives its certain part, and a non-finite number gives null. A text
+/// longer than the default of [`Limits::bytes`] gives no value.
 ///
 /// ```
 /// let repaired = repair_core::repair_json("{'path': 'a.txt', 'n': 1,}", None)?;
@@ -56,61 +58,40 @@ pub struct BadSchema(String);
 /// # Ok::<(), repair_core::BadSchema>(())
 /// ```
 pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, BadSchema> {
-    let compiled = schema.map(compiled).transpose().map_err(BadSchema)?;
-    let any = Tree::any_object();
-    let tree = compiled.as_ref().map_or(&any, |(_, tree)| tree);
-    let place = compiled.as_ref().map(|(_, tree)| tree.root());
-    let (texts, read) = if Arena::read(Cow::Borrowed(input), MAX_DEPTH).is_ok() {
-        (vec![input.to_owned()], Lenient::default())
-    } else {
-        let read = lenient::read(input, tree, place, MAX_DEPTH);
-        let texts = read
-            .values
-            .iter()
-            .filter_map(|value| read.text.get(value.clone()))
-            .map(str::to_owned);
-        (texts.collect(), read)
-    };
-    match &read.problem {
-        None | Some(Problem::NonFinite(_)) => {}
-        Some(Problem::NoValue) => return Ok(JsonRepair::failed("there is no JSON in the text")),
-        Some(Problem::Unreadable(at)) => {
-            return Ok(JsonRepair::failed(format!("it is not JSON (byte {at})")));
-        }
-        Some(Problem::TooDeep) => {
-            return Ok(JsonRepair::failed(format!(
-                "it nests deeper than {MAX_DEPTH} levels"
-            )));
-        }
-        Some(Problem::Ambiguous(at)) => {
-            return Ok(JsonRepair::failed(format!(
-                "it is not clear where the string at byte {at} ends"
-            )));
-        }
-        Some(Problem::DamagedEscape(at)) => {
-            return Ok(JsonRepair::failed(format!(
-                "a \\u escape needs four digits (byte {at})"
-            )));
-        }
+    let compiled = schema
+        .map(schema::compiled)
+        .transpose()
+        .map_err(BadSchema)?;
+    let most = Limits::default().bytes;
+    if input.len() > most {
+        let problem = format!("the text is longer than {most} bytes");
+        return Ok(JsonRepair::failed(problem));
+    }
+    let read = read(input, compiled.as_ref().map(|(tree, _)| tree));
+    if let Some(problem) = read.problem
+        && !matches!(problem, Problem::NonFinite(_))
+    {
+        return Ok(JsonRepair::failed(problem.to_string()));
     }
     let mut fixes: Vec<Fix> = read
         .fixes
         .iter()
         .map(|fix| render_text_fix(fix, input, &read.text))
         .collect();
-    let target = compiled.as_ref().map(|(judge, tree)| Target {
+    let target = compiled.as_ref().map(|(tree, judge)| Target {
         tree,
         judge: Some(judge),
         is_arguments: false,
     });
     let mut values = Vec::new();
-    for text in texts {
-        let (text, more) = fitted(text, target);
+    for value in &read.values {
+        let text = read.text.get(value.clone()).unwrap_or_default();
+        let (text, more) = fitted(text.to_owned(), target);
         values.push(text);
         fixes.extend(more);
     }
     let text = match values.as_slice() {
-        [] => return Ok(JsonRepair::failed("there is no JSON in the text")),
+        [] => return Ok(JsonRepair::failed(Problem::NoValue.to_string())),
         [only] => only.clone(),
         several => format!("[{}]", several.join(",")),
     };
@@ -123,11 +104,19 @@ pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, Ba
     })
 }
 
-fn compiled(schema: &Value) -> Result<(Judge, Tree), String> {
-    schema::check_depth(schema)?;
-    let plain = normal::normalise(schema);
-    let judge = Judge::compile_both(&plain, schema)?;
-    Ok((judge, compile::compile(&plain)))
+/// Reads a text: as it stands if it is strict.
+fn read(input: &str, tree: Option<&Tree>) -> Lenient {
+    if Arena::read(Cow::Borrowed(input), MAX_DEPTH).is_ok() {
+        return Lenient {
+            text: input.to_owned(),
+            values: iter::once(0..input.len()).collect(),
+            ..Lenient::default()
+        };
+    }
+    match tree {
+        Some(tree) => lenient::read(input, tree, Some(tree.root()), MAX_DEPTH),
+        None => lenient::read(input, &Tree::any_object(), None, MAX_DEPTH),
+    }
 }
 
 /// A strict text made to fit, where that is no guess.

@@ -65,7 +65,9 @@ pub use verdict::{
     ArgumentError, Candidate, ExpectedParameters, Origin, Reason, Rejected, Repaired, Verdict,
 };
 
-/// All rules, in the order of the pipeline: what each does, how sure it is, what it costs.
+/// All rules of repair, in the order of the pipeline: what each does, how sure it is, what it costs.
+///
+/// Those by which calls are read from text, with ids such as `call_hermes`, are `call-text`'s.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let tables = [
         names::rules::RULES,

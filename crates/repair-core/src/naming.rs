@@ -1,5 +1,7 @@
 //! The first step of the pipeline: from the emitted name to a permitted tool.
 
+use std::collections::HashSet;
+
 use crate::call::RawCall;
 use crate::names::{self, Resolution};
 use crate::pipeline::Named;
@@ -32,7 +34,7 @@ impl ToolSet {
         self.named(name).is_some_and(|tool| tool.judge.is_some())
     }
 
-    fn named(&self, name: &str) -> Option<&Tool> {
+    pub(crate) fn named(&self, name: &str) -> Option<&Tool> {
         self.tool(self.inner.index.exact(name)?)
     }
 
@@ -92,9 +94,6 @@ impl ToolSet {
         })
     }
 
-    /// How many tools an error about an unknown one lists.
-    const LISTED: usize = 30;
-
     fn unknown_tool(
         &self,
         raw: &RawCall<'_>,
@@ -112,19 +111,15 @@ impl ToolSet {
         // Nearest first: feedback cuts a long inventory from behind.
         let nearest = nearest
             .iter()
-            .filter_map(|at| Some(self.tool(*at)?.spec.name()));
+            .filter_map(|at| Some(self.tool(*at)?.spec.name()))
+            .filter(|name| self.permits(name));
+        let mut listed = HashSet::new();
         rejected.available_tools = nearest
-            .filter(|name| self.permits(name))
+            .chain(permitted)
+            .filter(|name| listed.insert(*name))
+            .take(names::NEAREST)
             .map(str::to_owned)
             .collect();
-        if rejected.available_tools.len() < rejected.tool_count.min(Self::LISTED) {
-            rejected.available_tools = permitted
-                .into_iter()
-                .take(Self::LISTED)
-                .map(str::to_owned)
-                .collect();
-        }
-        rejected.available_tools.truncate(Self::LISTED);
         Box::new(rejected)
     }
 }
@@ -161,5 +156,52 @@ impl names::Tools for Asked<'_> {
         self.tools.tool(tool).is_some_and(|tool| {
             self.policy.effect(tool.spec.name(), tool.spec.effect()) == Effect::Destructive
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::spec::ToolSpec;
+    use crate::verdict::Verdict;
+
+    const WANTED: &str = "search_files_in_repo";
+
+    /// Sixty tools of a host, and one that is near what the model writes.
+    fn tools() -> ToolSet {
+        let others = (0..60).map(|n| format!("aaa_tool_{n:03}"));
+        let names = others.chain([WANTED.to_owned(), "zzz_last".to_owned()]);
+        ToolSet::new(names.map(|name| ToolSpec::new(name, json!({"type": "object"})))).0
+    }
+
+    fn listed(tools: &ToolSet) -> Vec<String> {
+        let raw = RawCall::new("search_repo_file_list", "{}");
+        match tools.repair(&raw, &Policy::default()) {
+            Verdict::Rejected(rejected) => rejected.available_tools,
+            verdict => panic!("{verdict:?}"),
+        }
+    }
+
+    #[test]
+    fn the_nearest_of_many_tools_are_listed() {
+        let listed = listed(&tools());
+        assert_eq!(listed.len(), names::NEAREST);
+        assert_eq!(listed.first().map(String::as_str), Some(WANTED));
+    }
+
+    #[test]
+    fn tools_that_are_not_near_fill_the_list() {
+        let tools = tools();
+        let permitted: Vec<String> = tools
+            .specs()
+            .map(|spec| spec.name().to_owned())
+            .filter(|name| name.ends_with('9') || !name.starts_with("aaa"))
+            .collect();
+        let mut listed = listed(&tools.with_permitted(permitted.clone()));
+        assert_eq!(listed.first().map(String::as_str), Some(WANTED));
+        listed.sort();
+        assert_eq!(listed, permitted);
     }
 }

@@ -257,35 +257,29 @@ impl Named<'_> {
 
     /// Refuses a text that cannot become a call.
     fn check_text(&self, raw: &RawCall<'_>, text: &Lenient) -> Result<(), Box<Rejected>> {
-        let problem = text.problem.as_ref().map(|problem| match problem {
-            Problem::NoValue => (
-                Reason::Syntax,
-                "there is no JSON object in the arguments".to_owned(),
-            ),
-            Problem::Unreadable(at) => (
-                Reason::Syntax,
-                format!("the arguments are not JSON (byte {at})"),
-            ),
-            Problem::Ambiguous(at) => (
-                Reason::Ambiguous,
-                format!("it is not clear where the string at byte {at} ends: escape its quotes"),
-            ),
-            Problem::NonFinite(at) => (
-                Reason::Syntax,
-                format!("NaN and infinities are no JSON (byte {at})"),
-            ),
-            Problem::DamagedEscape(at) => (
-                Reason::Syntax,
-                format!("a \\u escape needs four digits (byte {at})"),
-            ),
-            Problem::TooDeep => (Reason::Limit, "the arguments nest too deep".to_owned()),
+        let problem = text.problem.map(|problem| {
+            let reason = match problem {
+                Problem::Ambiguous(_) => Reason::Ambiguous,
+                Problem::TooDeep => Reason::Limit,
+                Problem::NoValue
+                | Problem::Unreadable(_)
+                | Problem::NonFinite(_)
+                | Problem::DamagedEscape(_) => Reason::Syntax,
+            };
+            (reason, problem.to_string())
         });
-        let several = (text.values.len() > 1).then(|| {
-            (
+        let most = self.policy.limits().calls;
+        let several = match text.values.len() {
+            ..=1 => None,
+            count if count > most => Some((
+                Reason::Limit,
+                format!("the arguments hold {count} objects, more than {most}"),
+            )),
+            _ => Some((
                 Reason::Ambiguous,
                 "the arguments hold several objects: send one call for each".to_owned(),
-            )
-        });
+            )),
+        };
         let cut = self
             .is_cut(raw, text)
             .then(|| (Reason::Truncated, "the call was cut off".to_owned()));

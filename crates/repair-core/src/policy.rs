@@ -20,6 +20,8 @@ pub struct Limits {
     pub errors: usize,
     /// Most steps of the search for a repair of the arguments, beside four for each value (20,000).
     pub steps: usize,
+    /// Most calls that the arguments of one may be split into (256).
+    pub calls: usize,
 }
 
 impl Default for Limits {
@@ -29,6 +31,7 @@ impl Default for Limits {
             depth: crate::json::MAX_DEPTH,
             errors: 20,
             steps: 20_000,
+            calls: 256,
         }
     }
 }

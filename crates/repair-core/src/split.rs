@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::call::RawCall;
 use crate::fix::Fix;
-use crate::json::{MAX_DEPTH, lenient};
+use crate::json::lenient;
 use crate::policy::Policy;
 use crate::rule::{Loss, Risk, Rule, Stage};
 use crate::schema::Tree;
@@ -23,38 +23,6 @@ pub(crate) static SPLIT_CALLS: Rule = Rule::new(
 
 /// The rules of this file.
 pub(crate) static RULES: &[&Rule] = &[&SPLIT_CALLS];
-
-impl RawCall<'_> {
-    /// The calls that a text with several different values stands for, one for each; the call
-    /// itself where there is one value or none. Ids get a number at their end.
-    fn parts(&self) -> Vec<RawCall<'static>> {
-        let whole = || vec![self.clone().into_owned()];
-        let Some(text) = self.arguments() else {
-            return whole();
-        };
-        let read = lenient::read(text, &Tree::any_object(), None, MAX_DEPTH);
-        if read.values.len() < 2 || read.cut.is_some() || read.problem.is_some() {
-            return whole();
-        }
-        let fix = Fix::new(
-            &SPLIT_CALLS,
-            "",
-            text,
-            &format!("{} calls", read.values.len()),
-        );
-        read.values
-            .iter()
-            .enumerate()
-            .map(|(at, value)| {
-                let value = read.text.get(value.clone()).unwrap_or_default();
-                let mut raw = self.clone().into_owned();
-                raw.arguments = Some(Cow::Owned(value.to_owned()));
-                raw.id = self.id().map(|id| format!("{id}_{at}"));
-                raw.with_reading(fix.clone())
-            })
-            .collect()
-    }
-}
 
 impl ToolSet {
     /// The calls that one stands for whose text holds the arguments of several; the call itself
@@ -84,21 +52,112 @@ impl ToolSet {
         policy: &Policy,
         whole: &Verdict<'_>,
     ) -> Option<Vec<(RawCall<'static>, Verdict<'static>)>> {
-        let may_hold_several =
-            matches!(whole, Verdict::Rejected(rejected) if rejected.reason() == Reason::Ambiguous);
-        if !may_hold_several || policy.risk_of(&SPLIT_CALLS, SPLIT_CALLS.risk).is_none() {
-            return None;
-        }
-        let judged: Vec<_> = raw
-            .parts()
-            .into_iter()
+        let rejected = match whole {
+            Verdict::Rejected(rejected) if rejected.reason() == Reason::Ambiguous => rejected,
+            _ => return None,
+        };
+        // The schema decides where strings end, and so how many objects there are.
+        let tree = &self.named(rejected.tool()?)?.tree;
+        parts(raw, tree, policy)?
             .map(|call| {
                 let verdict = self.repair(&call, policy).into_owned();
-                (call, verdict)
+                verdict.call().is_some().then_some((call, verdict))
             })
-            .collect();
-        let all_run =
-            judged.len() > 1 && judged.iter().all(|(_, verdict)| verdict.call().is_some());
-        all_run.then_some(judged)
+            .collect()
+    }
+}
+
+/// The calls that a text with several different values stands for, one for each. Ids get a number
+/// at their end.
+fn parts<'r>(
+    raw: &'r RawCall<'r>,
+    tree: &Tree,
+    policy: &Policy,
+) -> Option<impl Iterator<Item = RawCall<'static>> + use<'r>> {
+    let text = raw.arguments()?;
+    let read = lenient::read(text, tree, Some(tree.root()), policy.limits().depth);
+    if read.values.len() < 2 || read.cut.is_some() || read.problem.is_some() {
+        return None;
+    }
+    // Splitting is no surer than the reading of the text.
+    let risk = read
+        .fixes
+        .iter()
+        .map(|fix| policy.risk_of(fix.rule, fix.risk))
+        .try_fold(
+            policy.risk_of(&SPLIT_CALLS, SPLIT_CALLS.risk)?,
+            |risk, of_fix| Some(risk.max(of_fix?)),
+        )?;
+    let count = format!("{} calls", read.values.len());
+    let fix = Fix::new(&SPLIT_CALLS, "", text, &count).with_risk(risk);
+    Some(read.values.into_iter().enumerate().map(move |(at, value)| {
+        let value = read.text.get(value).unwrap_or_default();
+        RawCall {
+            id: raw.id().map(|id| format!("{id}_{at}")),
+            name: Cow::Owned(raw.name().to_owned()),
+            arguments: Some(Cow::Owned(value.to_owned())),
+            finish: raw.finish,
+            readings: raw.readings.iter().chain([&fix]).cloned().collect(),
+        }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::policy::RuleSetting;
+    use crate::spec::{Effect, ToolSpec};
+
+    fn tools() -> ToolSet {
+        let schema =
+            json!({"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"]});
+        ToolSet::new([ToolSpec::new("tool", schema).with_effect(Effect::ReadOnly)]).0
+    }
+
+    fn run(text: &str, policy: &Policy) -> Vec<Verdict<'static>> {
+        tools().repair_all(&RawCall::new("tool", text).with_id("a"), policy)
+    }
+
+    fn objects(count: usize) -> String {
+        let objects: Vec<String> = (0..count).map(|n| format!(r#"{{"s": "{n}"}}"#)).collect();
+        objects.concat()
+    }
+
+    #[test]
+    fn each_part_is_a_call_of_its_own() {
+        let verdicts = run(&objects(3), &Policy::default());
+        let calls: Vec<_> = verdicts.iter().filter_map(Verdict::call).collect();
+        let texts: Vec<_> = calls.iter().map(|call| call.arguments().text()).collect();
+        assert_eq!(texts, [r#"{"s": "0"}"#, r#"{"s": "1"}"#, r#"{"s": "2"}"#]);
+        let ids: Vec<_> = calls.iter().filter_map(|call| call.id()).collect();
+        assert_eq!(ids, ["a_0", "a_1", "a_2"]);
+    }
+
+    #[test]
+    fn more_calls_than_the_limit_are_refused() {
+        let policy = Policy::default();
+        assert_eq!(run(&objects(256), &policy).len(), 256);
+        let verdicts = run(&objects(257), &policy);
+        let [Verdict::Rejected(rejected)] = verdicts.as_slice() else {
+            panic!("{verdicts:?}");
+        };
+        assert_eq!(rejected.reason(), Reason::Limit);
+        assert!(rejected.detail().contains("257"), "{rejected:?}");
+        let raw = RawCall::new("tool", objects(257));
+        assert_eq!(tools().split(&raw, &policy), [raw]);
+    }
+
+    #[test]
+    fn splitting_is_as_sure_as_the_reading() {
+        let text = r#"{"s": "\ud800"} {"s": "x"}"#;
+        let ran = |policy: &Policy| run(text, policy).iter().any(|one| one.call().is_some());
+        assert!(!ran(&Policy::default()));
+        assert!(ran(&Policy::default().with_accepted(Risk::Guess)));
+        let off = Policy::default()
+            .with_accepted(Risk::Guess)
+            .with_rule("lone_surrogate", RuleSetting::Off);
+        assert!(!ran(&off));
     }
 }

@@ -4,11 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::arguments::Target;
 use crate::names::Index;
-use crate::schema::{self, Judge, Tree, compile, normal};
+use crate::schema::{self, Judge, Tree};
 use crate::spec::ToolSpec;
 
 /// A schema that did not compile. Its tool still works: any strict JSON object passes, flagged as
@@ -138,10 +137,10 @@ impl Tool {
         let Some(schema) = spec.schema() else {
             return Self::accepting_anything(spec, false);
         };
-        match compiled(schema) {
+        match schema::compiled(schema) {
             Ok((tree, judge)) => Self {
                 name: spec.name().into(),
-                tree,
+                tree: tree.with_object_root(),
                 spec,
                 judge: Some(judge),
                 is_broken: false,
@@ -165,11 +164,4 @@ impl Tool {
             is_broken,
         }
     }
-}
-
-fn compiled(schema: &Value) -> Result<(Tree, Judge), String> {
-    schema::check_depth(schema)?;
-    let plain = normal::normalise(schema);
-    let judge = Judge::compile_both(&plain, schema)?;
-    Ok((compile::compile(&plain).with_object_root(), judge))
 }

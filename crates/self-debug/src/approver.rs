@@ -10,7 +10,8 @@ use harness::ApprovalRequest;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approval {
-    /// Exactly these arguments may run, once.
+    /// Exactly these arguments may run: once with its effect, and again only where a try failed
+    /// without one.
     Allow,
     /// They must not run, and nothing else is tried.
     Deny {

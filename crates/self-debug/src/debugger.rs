@@ -207,18 +207,30 @@ impl<A: Debugger, B: Debugger> Debugger for Or<A, B> {
         failure: &Failure,
         max_tokens: u64,
     ) -> Result<Proposed, DebuggerError> {
-        let used = match self.0.propose_within(failure, max_tokens).await {
+        let (used, problem) = match self.0.propose_within(failure, max_tokens).await {
             Ok(first) if has_news(&first.proposal, failure) => return Ok(first),
-            Ok(first) => first.usage,
-            Err(error) => error.usage,
+            Ok(first) => (first.usage, None),
+            Err(error) => (error.usage, Some(error.message)),
         };
-        let left = max_tokens.saturating_sub(used.output_tokens);
+        // Its question was one more than was reserved.
+        let spent = used.output_tokens.saturating_add(used.input_tokens);
+        let left = max_tokens.saturating_sub(spent);
+        let with_problem = |text: &mut String| {
+            if let Some(problem) = &problem {
+                text.push_str("; the debugger before it failed: ");
+                text.push_str(problem);
+            }
+        };
         match self.1.propose_within(failure, left).await {
             Ok(mut second) => {
+                if let Proposal::GiveUp { reason } = &mut second.proposal {
+                    with_problem(reason);
+                }
                 second.usage = total(used, second.usage);
                 Ok(second)
             }
             Err(mut error) => {
+                with_problem(&mut error.message);
                 error.usage = total(used, error.usage);
                 Err(error)
             }

@@ -6,8 +6,9 @@
 use std::ops::Deref;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt;
 use harness::{
@@ -75,7 +76,10 @@ pub(crate) trait Parts: Sync {
 
 impl Driver {
     pub(crate) fn new(tools: ToolSet, options: SelfDebugOptions) -> Self {
-        let settings = options.settings.has_approver(options.approver.is_some());
+        let mut settings = options.settings.has_approver(options.approver.is_some());
+        if settings.id.is_empty() {
+            settings = settings.id(unique_id());
+        }
         Self {
             conversation: Conversation::new(tools, options.policy, settings),
             observers: options.observers,
@@ -252,12 +256,29 @@ fn checked_tool<'p>(
 }
 
 fn failed(error: &ToolError) -> Answer {
+    // A loop inside has done what can be done: a second one around it would only repeat that.
+    let class = match error.gave_up() {
+        Some(_) => ErrorClass::Fatal,
+        None => error.class(),
+    };
     Answer::Failed {
-        class: error.class(),
+        class,
         message: error.message().to_owned(),
         may_have_run: error.may_have_run(),
         retry_after: error.retry_after(),
     }
+}
+
+/// A name for a conversation that the host did not name: its own in every log that it is written to.
+fn unique_id() -> String {
+    static START: OnceLock<u128> = OnceLock::new();
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let start = START.get_or_init(|| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        since.map_or(0, |since| since.as_nanos())
+    });
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("{start:x}-{}-{number}", std::process::id())
 }
 
 /// The notes that say something, with an empty line between them.

@@ -71,6 +71,19 @@ pub enum McpError {
     /// A server of this name is connected already.
     #[error("an MCP server named '{0}' is connected already; give each its own name")]
     NameTaken(String),
+    /// A server that is connected already has the same prefix: their tools could not be told apart.
+    #[error(
+        "the MCP server '{server}' would name its tools like '{other}'; give it another prefix"
+    )]
+    PrefixTaken {
+        /// The server.
+        server: String,
+        /// The one that is connected.
+        other: String,
+    },
+    /// It was disconnected before it was connected.
+    #[error("the MCP server '{0}' was disconnected while it was being connected")]
+    Disconnected(String),
     /// The connection could not be set up.
     #[error("the MCP server '{server}' cannot be reached")]
     Connect {
@@ -128,7 +141,7 @@ struct State {
 }
 
 struct Connected {
-    name: String,
+    server: Arc<McpServer>,
     tools: Vec<Arc<dyn Tool>>,
     /// Keeps the connection up; none while it is being set up.
     service: Option<RunningService<RoleClient, Listener>>,
@@ -153,23 +166,24 @@ impl McpTools {
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
-        let place = Place::reserve(&self.inner, &server.name)?;
+        let server = Arc::new(server);
+        let place = Place::reserve(&self.inner, Arc::clone(&server))?;
         self.set_up(server, transport).await?;
         place.keep();
         Ok(())
     }
 
-    async fn set_up<T, E, A>(&self, server: McpServer, transport: T) -> Result<(), McpError>
+    async fn set_up<T, E, A>(&self, server: Arc<McpServer>, transport: T) -> Result<(), McpError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
         let listener = Listener {
-            server: Arc::new(server),
+            server: Arc::clone(&server),
             tools: Arc::downgrade(&self.inner),
             order: Arc::default(),
         };
-        let name = listener.server.name.clone();
+        let name = server.name.clone();
         let service = serve_client(listener.clone(), transport)
             .await
             .map_err(|source| McpError::Connect {
@@ -177,16 +191,20 @@ impl McpTools {
                 source: Box::new(source),
             })?;
         let peer = service.peer().clone();
-        if let Some(connected) = self.inner.lock().server(&name) {
-            connected.service = Some(service);
+        match self.inner.lock().connected(&server) {
+            Some(connected) => connected.service = Some(service),
+            None => return Err(McpError::Disconnected(name)),
         }
         listener.refresh(&peer).await
     }
 
     /// Ends the connection to a server and takes its tools away. Calls under way fail.
     pub fn disconnect(&self, server: &str) {
-        self.inner.forget(server);
-        self.inner.lock().swap();
+        let mut state = self.inner.lock();
+        state
+            .servers
+            .retain(|connected| connected.server.name != server);
+        state.swap();
     }
 
     /// The tools of all servers, in the order in which they were connected.
@@ -209,15 +227,15 @@ impl McpTools {
 /// The place of a server while it is being connected: given up again unless it is kept.
 struct Place<'a> {
     inner: &'a Inner,
-    server: Option<String>,
+    server: Option<Arc<McpServer>>,
 }
 
 impl<'a> Place<'a> {
-    fn reserve(inner: &'a Inner, server: &str) -> Result<Self, McpError> {
-        inner.reserve(server)?;
+    fn reserve(inner: &'a Inner, server: Arc<McpServer>) -> Result<Self, McpError> {
+        inner.reserve(&server)?;
         Ok(Self {
             inner,
-            server: Some(server.to_owned()),
+            server: Some(server),
         })
     }
 
@@ -229,8 +247,12 @@ impl<'a> Place<'a> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         if let Some(server) = &self.server {
-            self.inner.forget(server);
-            self.inner.lock().swap();
+            let mut state = self.inner.lock();
+            // By itself, not by its name: another one may have taken that.
+            state
+                .servers
+                .retain(|connected| !Arc::ptr_eq(&connected.server, server));
+            state.swap();
         }
     }
 }
@@ -240,27 +262,32 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn reserve(&self, name: &str) -> Result<(), McpError> {
+    fn reserve(&self, server: &Arc<McpServer>) -> Result<(), McpError> {
         let mut state = self.lock();
-        if state.server(name).is_some() {
-            return Err(McpError::NameTaken(name.to_owned()));
+        for Connected { server: other, .. } in &state.servers {
+            if other.name == server.name {
+                return Err(McpError::NameTaken(server.name.clone()));
+            }
+            if other.prefix == server.prefix && !server.prefix.is_empty() {
+                return Err(McpError::PrefixTaken {
+                    server: server.name.clone(),
+                    other: other.name.clone(),
+                });
+            }
         }
         state.servers.push(Connected {
-            name: name.to_owned(),
+            server: Arc::clone(server),
             tools: Vec::new(),
             service: None,
         });
         Ok(())
     }
-
-    fn forget(&self, name: &str) {
-        self.lock().servers.retain(|server| server.name != name);
-    }
 }
 
 impl State {
-    fn server(&mut self, name: &str) -> Option<&mut Connected> {
-        self.servers.iter_mut().find(|server| server.name == name)
+    fn connected(&mut self, server: &Arc<McpServer>) -> Option<&mut Connected> {
+        let mut servers = self.servers.iter_mut();
+        servers.find(|connected| Arc::ptr_eq(&connected.server, server))
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -275,7 +302,9 @@ impl State {
             let Some(tool_box) = ToolBox::upgrade(&kept.tools) else {
                 continue;
             };
-            tool_box.replace_tools(kept.own.iter().cloned().chain(self.tools()).collect());
+            // Of two tools with one name the later counts: the host's own.
+            let tools = self.tools().into_iter().chain(kept.own.iter().cloned());
+            tool_box.replace_tools(tools.collect());
             for problem in tool_box.schema_problems() {
                 tracing::warn!(%problem, "a schema of an MCP server does not compile");
             }
@@ -292,7 +321,7 @@ impl fmt::Debug for Inner {
                     .tools
                     .iter()
                     .map(|tool| tool.spec().name().to_owned());
-                (&server.name, names.collect::<Vec<_>>())
+                (&server.server.name, names.collect::<Vec<_>>())
             }))
             .finish()
     }
@@ -332,7 +361,7 @@ impl Listener {
             })?;
         if let Some(inner) = self.tools.upgrade() {
             let mut state = inner.lock();
-            if let Some(connected) = state.server(&self.server.name) {
+            if let Some(connected) = state.connected(&self.server) {
                 connected.tools = tools;
                 state.swap();
             }

@@ -55,7 +55,10 @@ impl Observers {
                     }
                     Err(RecvError::Lagged(missed)) => {
                         told.send_modify(|told| *told += missed);
-                        tracing::warn!(missed, "an observer of tool calls is too slow");
+                        // A subscriber of the log that panics is no reason to hear nothing more.
+                        let _ = catch_unwind(|| {
+                            tracing::warn!(missed, "an observer of tool calls is too slow");
+                        });
                     }
                     Err(RecvError::Closed) => return,
                 }

@@ -18,8 +18,8 @@ use toolmend::self_debug::{
     Approval, ApprovalRequest, Message, OpenAiOptions, approver_fn, async_trait,
 };
 use toolmend::{
-    CallContext, CallReport, Effect, LlmDebugger, OpenAiModel, RawCall, SelfDebugOptions, Tool,
-    ToolBox, ToolError, ToolSpec,
+    Budget, CallContext, CallReport, Effect, LlmDebugger, OpenAiModel, RawCall, SelfDebugOptions,
+    Tool, ToolBox, ToolError, ToolSpec,
 };
 
 /// One failing call, and what the user meant.
@@ -135,11 +135,18 @@ async fn play(case: &Case, model: Arc<OpenAiModel>) -> CallReport {
     let tools = ToolBox::builder()
         .tool(tool)
         .debugger(LlmDebugger::new(model))
-        .options(SelfDebugOptions::default().approver(user))
+        .options(SelfDebugOptions::default().budget(patient()).approver(user))
         .build();
     let context = CallContext::new([Message::new("user", case.context.as_str())]);
     let raw = RawCall::from_value(case.tool.name.clone(), &case.arguments);
     tools.call_report_in(raw, &context).await
+}
+
+/// A small machine may take minutes for an answer.
+fn patient() -> Budget {
+    Budget::default()
+        .time(None)
+        .round_timeout(Duration::from_mins(5))
 }
 
 fn count(tally: &mut Tally, case: &Case, report: &CallReport, time: Duration) {

@@ -31,8 +31,15 @@ pub(super) enum Step {
     Showing(usize, &'static str),
     /// So many bytes end such an element.
     Shown(usize),
+    /// So many bytes are a marker of calls that are only shown, and what ends these.
+    ShownMarker(usize, &'static [&'static str]),
+    /// So many bytes end such calls.
+    ShownEnd(usize),
     Calls(&'static Format, Found, usize),
 }
+
+/// Ends of calls in tags that have no marker before them.
+const TAG_ENDS: &[&str] = &["</function>", "</invoke>", "</tool_call>"];
 
 impl CallReader {
     /// What stands at the cursor.
@@ -73,7 +80,7 @@ impl CallReader {
         let more = if is_end { Stop::Not } else { Stop::More };
         let first = rest.chars().next().unwrap_or_default();
         let at_line_start = self.prose.at_line_start;
-        let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#');
+        let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#' | '*');
         match first {
             '`' => return self.at_marks('`', rest, is_end),
             '~' if at_line_start => return self.at_marks('~', rest, is_end),
@@ -89,8 +96,9 @@ impl CallReader {
             }
             _ => return Ok(Step::Text(self.run(held))),
         }
-        if self.told.any && at_line_start && !self.prose.in_code() {
-            match turns::is_continuation(rest) {
+        if self.told.any && !self.prose.in_code() {
+            let begins = at_line_start || self.prose.after_special;
+            match turns::is_continuation(rest, begins) {
                 Ok(true) => {
                     self.told.is_over = true;
                     self.told.is_made_up = true;
@@ -98,6 +106,11 @@ impl CallReader {
                 Err(()) if !is_end => return Err(Stop::More),
                 _ => {}
             }
+        }
+        if self.options.mode == Mode::Leaked
+            && let Some(step) = self.at_shown(rest, is_end)?
+        {
+            return Ok(step);
         }
         let may_start = trigger::may_start(rest.as_bytes());
         if may_start && let Some(step) = self.at_marker(rest, is_end)? {
@@ -110,8 +123,14 @@ impl CallReader {
             if !is_end && turns::may_become_turn(rest) {
                 return Err(Stop::More);
             }
-            // A tag that is only mentioned begins nothing.
-            if turn != Turn::Reasoning || !self.prose.in_code() {
+            let behind = rest.get(length..).and_then(|behind| behind.chars().next());
+            if behind.is_none() && !is_end && self.prose.may_mention() {
+                return Err(Stop::More);
+            }
+            // A tag that is only mentioned begins and ends nothing.
+            let is_mentioned = turn == Turn::Reasoning && self.prose.in_code()
+                || behind.is_some_and(|behind| self.prose.mentions_before(behind));
+            if !is_mentioned {
                 return Ok(Step::Turn(length, turn));
             }
         }
@@ -182,6 +201,38 @@ impl CallReader {
         }
     }
 
+    /// A marker of calls that are only shown, or the end of these.
+    fn at_shown(&self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        let cursor = Cursor::new(rest, is_end);
+        if let Some(ends) = self.prose.shown_ends() {
+            let end = cursor.sees_any(ends)?;
+            return Ok(end.map(|end| Step::ShownEnd(end.len())));
+        }
+        if !self.prose.shows_next() {
+            return Ok(None);
+        }
+        let mut longest: Option<(usize, &Format)> = None;
+        for format in FORMATS {
+            let marker = cursor.sees_any(format.open)?.map_or(0, str::len);
+            if marker > longest.map_or(0, |(length, _)| length) {
+                longest = Some((marker, format));
+            }
+        }
+        if let Some((length, format)) = longest {
+            return Ok(Some(Step::ShownMarker(length, format.close)));
+        }
+        if !tags::may_open_call(rest) {
+            return Ok(None);
+        }
+        match tags::tag(&cursor) {
+            Ok(tag) if !tag.is_closing && tag.role != tags::Role::Parameter => {
+                Ok(Some(Step::ShownMarker(tag.length, TAG_ENDS)))
+            }
+            Err(Stop::More) => Err(Stop::More),
+            _ => Ok(None),
+        }
+    }
+
     pub(super) fn context(&self) -> Context<'_> {
         Context {
             tools: &self.tools,
@@ -243,7 +294,9 @@ impl CallReader {
     fn reads_bare(&self, format: &Format) -> bool {
         let is_marked = self.prose.after_special && self.prose.at_line_start;
         let place = self.options.mode == Mode::Expected && (!self.told.is_over || is_marked)
-            || self.options.mode == Mode::Leaked && self.prose.at_line_start;
+            || self.options.mode == Mode::Leaked
+                && self.prose.at_line_start
+                && !self.prose.is_indented();
         place && self.reads(format)
     }
 
@@ -262,14 +315,15 @@ impl CallReader {
     }
 
     fn at_marks(&mut self, mark: char, rest: &str, is_end: bool) -> Look<Step> {
-        let marks = Marks::at(rest, mark);
-        if marks.count == rest.len() && !is_end {
+        let count = rest.len() - rest.trim_start_matches(mark).len();
+        if count == rest.len() && !is_end {
             return Err(Stop::More);
         }
-        if mark == '~' && !marks.is_fence() {
+        let is_fence = count >= Marks::FENCE;
+        if mark == '~' && !is_fence {
             return Err(Stop::Not);
         }
-        let reads = marks.is_fence()
+        let reads = is_fence
             && !self.prose.in_fence()
             && match self.options.mode {
                 Mode::Leaked => self.prose.at_start,
@@ -281,6 +335,8 @@ impl CallReader {
         {
             return Ok(step);
         }
+        let mut marks = Marks::at(rest, mark, is_end).ok_or(Stop::More)?;
+        marks.at_any_indent = self.options.mode == Mode::Expected;
         Ok(Step::Marks(marks))
     }
 
@@ -293,6 +349,14 @@ impl CallReader {
         }
         let found = self.begin(&format::BARE_JSON, rest, is_end)?;
         if found.is_none() {
+            let is_end = is_end && self.refused < MAX_REFUSED;
+            let context = self.context();
+            if let Some(length) = is_end
+                .then(|| envelope::broken_length(cursor, context))
+                .flatten()
+            {
+                return Ok(Some(Step::Text(length)));
+            }
             // What is open where a reading breaks off breaks off there too.
             self.unfinished = self.unfinished.split_off(&self.at);
             let open = values::open_at_break(cursor, self.context().bare());

@@ -65,8 +65,12 @@ impl CallRun {
         !is_first && matches!(self.step, Step::Wait { .. } | Step::Approve { .. })
     }
 
-    /// Whether the tool still takes exactly these arguments.
+    /// Whether the tool still takes exactly these arguments, and does what it did when they were
+    /// accepted.
     fn still_fits(&self, tools: &ToolSet, call: &Call<'_>) -> bool {
+        if self.effect() != self.memory.effect {
+            return false;
+        }
         match self.check(tools, call.arguments().text()) {
             Checked::Call(same, _) => same.arguments() == call.arguments(),
             Checked::Missing(_) | Checked::Refused(_) => false,
@@ -126,12 +130,17 @@ impl CallRun {
                 ErrorClass::Denied => GiveUpReason::Denied { because: None },
                 _ => GiveUpReason::Fatal,
             }),
-            _ if error.may_have_run && !is_repeatable(self.effect()) => {
+            _ if error.may_have_run && !self.is_repeatable() => {
                 self.give_up(GiveUpReason::MayHaveRun);
             }
             Strategy::Retry => self.back_off(retry_after),
             Strategy::Repair | Strategy::Debug => self.debug(),
         }
+    }
+
+    /// Whether the tool may run once more, by what it did when it ran and by what it does now.
+    fn is_repeatable(&self) -> bool {
+        is_repeatable(self.memory.effect) && is_repeatable(self.effect())
     }
 
     /// The same call again, after a pause.

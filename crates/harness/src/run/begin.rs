@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use repair_core::{Reason, Verdict};
+use repair_core::{Effect, Reason, Verdict};
 
 use super::{CallRun, Clock, Memory};
 use crate::budget::Spent;
@@ -36,6 +36,7 @@ impl CallRun {
             refused: Vec::new(),
             failed: BTreeSet::new(),
             tied: BTreeSet::new(),
+            effect: Effect::default(),
             is_cut: false,
         };
         let clock = Clock {
@@ -105,6 +106,7 @@ impl CallRun {
     }
 
     fn begin(&mut self) {
+        self.memory.effect = self.effect();
         if let Some(rejected) = &self.rejected {
             let error = CallError::new(rejected.reason().into(), rejected.feedback());
             self.memory.is_cut = rejected.reason() == Reason::Truncated;

@@ -21,6 +21,7 @@ impl CallRun {
         &self,
         candidate: &Ranked,
         call: &Call<'_>,
+        is_novel: bool,
     ) -> Vec<ApprovalReason> {
         let effect = self.effect();
         let settings = &self.shared.settings;
@@ -43,10 +44,7 @@ impl CallRun {
                 is_closed(effect) || settings.fail_closed,
                 ApprovalReason::FailClosed,
             ),
-            (
-                candidate.novel && !is_repeatable(effect),
-                ApprovalReason::Novel,
-            ),
+            (is_novel && !is_repeatable(effect), ApprovalReason::Novel),
             (is_tied, ApprovalReason::Tie),
             (
                 candidate.from_cut || self.memory.is_cut,
@@ -92,6 +90,7 @@ impl CallRun {
 
     pub(super) fn escalate(&mut self, request: ApprovalRequest, chosen: Option<Chosen>) {
         let request = Arc::new(request);
+        self.memory.effect = request.effect;
         self.chosen = chosen;
         self.emit(EventKind::Escalated {
             request: Arc::clone(&request),

@@ -132,6 +132,9 @@ impl CallRun {
             return Err(GiveUpReason::UnknownTool);
         }
         let tools = self.shared.tools();
+        if !tools.permits(&self.memory.tool) {
+            return Err(GiveUpReason::NotPermitted);
+        }
         let spec = tools.spec(&self.memory.tool);
         let spec = spec.filter(|spec| tools.validates(spec.name()));
         let spec = spec.ok_or(GiveUpReason::NoSchema)?;
@@ -233,16 +236,17 @@ impl CallRun {
         let tools = self.shared.tools();
         let base = self.arguments();
         let message = self.message();
+        let emitted = self.memory.raw.arguments().unwrap_or_default().to_owned();
+        let context = Arc::clone(&self.memory.context);
         let known = Known::new(
-            [self.memory.raw.arguments().unwrap_or_default(), &base],
+            [&*emitted, &base],
             tools.spec(&self.memory.tool).and_then(ToolSpec::schema),
             &message,
-            &self.memory.context,
+            &context,
         );
         let ground = Ground {
             base: &base,
             failed: &self.memory.failed,
-            known,
             min_confidence: self.shared.settings.min_confidence,
         };
         let (ranked, dropped) = rank(candidates, &ground);
@@ -254,12 +258,12 @@ impl CallRun {
             let why = match self.check(&tools, &candidate.arguments) {
                 Checked::Call(call, _) if self.has_failed(&call) => Rejection::AlreadyFailed,
                 // Ranked last: it has to wait for one that invents nothing.
-                Checked::Call(call, fixes) if candidate.novel => {
+                Checked::Call(call, fixes) if known.lacks_any_of(call.arguments().value()) => {
                     novel.push((candidate, call, fixes));
                     continue;
                 }
                 Checked::Call(call, fixes) => {
-                    if self.choose(&candidate, call, fixes) {
+                    if self.choose(&candidate, call, fixes, false) {
                         return;
                     }
                     Rejection::NeedsConsent
@@ -273,7 +277,7 @@ impl CallRun {
             self.refuse(Some(candidate.index), candidate.arguments, why);
         }
         for (candidate, call, fixes) in novel {
-            if self.choose(&candidate, call, fixes) {
+            if self.choose(&candidate, call, fixes, true) {
                 return;
             }
             self.refuse(
@@ -333,8 +337,14 @@ impl CallRun {
     }
 
     /// Runs a candidate, or asks for consent; `false` if it needs consent and nobody can give it.
-    fn choose(&mut self, candidate: &Ranked, call: Arc<Call<'static>>, fixes: Vec<Fix>) -> bool {
-        let reasons = self.reasons_to_ask(candidate, &call);
+    fn choose(
+        &mut self,
+        candidate: &Ranked,
+        call: Arc<Call<'static>>,
+        fixes: Vec<Fix>,
+        is_novel: bool,
+    ) -> bool {
+        let reasons = self.reasons_to_ask(candidate, &call, is_novel);
         if !reasons.is_empty() && !self.shared.settings.has_approver {
             return false;
         }
@@ -349,6 +359,7 @@ impl CallRun {
             candidate: Some(candidate.index),
         };
         if reasons.is_empty() {
+            self.memory.effect = self.effect();
             self.retry(chosen);
             return true;
         }

@@ -78,6 +78,8 @@ struct Memory {
     failed: BTreeSet<String>,
     /// Canonical arguments of repairs that were equally good.
     tied: BTreeSet<String>,
+    /// What running the tool does, as it was when the present arguments were accepted or shown.
+    effect: Effect,
     /// The model's call was cut off: whatever completes it needs consent.
     is_cut: bool,
 }

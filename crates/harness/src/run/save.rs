@@ -101,9 +101,13 @@ impl CallRun {
                 spent.attempts = spent.attempts.saturating_add(1);
                 SavedStep::Run
             }
-            Step::Propose { failure, .. } => SavedStep::Propose {
-                by_rule: failure.by_rule.clone(),
-            },
+            Step::Propose { failure, .. } => {
+                // The debugger may have been asked, and is asked again.
+                spent.rounds = spent.rounds.saturating_add(1);
+                SavedStep::Propose {
+                    by_rule: failure.by_rule.clone(),
+                }
+            }
             Step::Wait { until, .. } => SavedStep::Wait {
                 left: until.saturating_sub(now),
             },

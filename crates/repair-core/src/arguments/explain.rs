@@ -49,7 +49,7 @@ fn judges_of(limits: &Map<String, Value>) -> Vec<(String, Judge)> {
         .filter(|(keyword, _)| *keyword != "format")
         .filter_map(|(keyword, value)| {
             let alone = Value::Object(Map::from_iter([(keyword.clone(), value.clone())]));
-            let judge = Judge::compile(&alone, false).ok()?;
+            let judge = Judge::compile(&alone).ok()?;
             Some((excerpt(&format!("{keyword} {value}")), judge))
         })
         .collect()

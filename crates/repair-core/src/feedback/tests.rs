@@ -341,7 +341,7 @@ fn names_texts_cuts_and_guesses() {
     "#);
     insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"path": "a", "edits": [{"op": "delete""#), @"The call of 'edit' was cut off before its end and was not run. Send it again, smaller: with shorter values, or as several calls.");
     insta::assert_snapshot!(told(edit_schema(), "edit", "I will edit the file."), @r#"
-    The arguments of 'edit' cannot be read as JSON: there is no JSON object in the arguments. Send the call again with one complete JSON object as its arguments.
+    The arguments of 'edit' cannot be read as JSON: there is no JSON in the text. Send the call again with one complete JSON object as its arguments.
     Expected parameters for 'edit' — required: ['path', 'edits'], optional: ['mode'].
     "#);
     insta::assert_snapshot!(told(edit_schema(), "edit", r#"{"path": "a", "edits": {"op": "delete", "line": 1}, "why": "typo"}"#), @r#"

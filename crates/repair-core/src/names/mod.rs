@@ -9,4 +9,4 @@ mod slip;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use resolve::{Index, Resolution, Tools};
+pub(crate) use resolve::{Index, NEAREST, Resolution, Tools};

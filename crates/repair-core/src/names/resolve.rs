@@ -57,14 +57,32 @@ pub(crate) enum Resolution {
     },
 }
 
+impl Entry {
+    /// The similarity of the operation parts, where a fold begins with the prefix of this name. Where
+    /// the nearest name is an opposite, the prefix alone does not make another one of its family near.
+    fn operation_similarity(&self, fold: &str) -> f64 {
+        let prefix = &*self.prefix;
+        match fold
+            .strip_prefix(prefix)
+            .zip(self.fold.strip_prefix(prefix))
+        {
+            Some((emitted, own)) => near::similarity(emitted, own),
+            None => 1.0,
+        }
+    }
+}
+
+/// Least similarity of a suggestion.
+const SUGGESTED: f64 = 0.5;
+
 impl Resolution {
     fn fixed(tool: u32, rule: &'static Rule) -> Self {
         Self::Fixed(tool, NameFix { rule })
     }
 }
 
-/// Most tools in the list of nearest ones.
-pub(crate) const NEAREST: usize = 20;
+/// Most tools in the list of nearest ones, and in an error about an unknown one.
+pub(crate) const NEAREST: usize = 30;
 
 /// What the resolver asks about a tool.
 pub(crate) trait Tools {
@@ -259,11 +277,19 @@ impl Index {
     /// The tools that are most similar.
     fn unknown(&self, emitted: &str) -> Resolution {
         let start = start_of(emitted);
-        let ranked = self.rank(&fold::name(start));
+        let fold = fold::name(start);
+        let ranked = self.rank(&fold);
+        let mut is_opposite_nearer = false;
         let near = ranked
             .iter()
-            .take_while(|ranked| ranked.similarity >= 0.5)
-            .find(|ranked| !words::are_opposites(start, &ranked.entry.name))
+            .take_while(|ranked| ranked.similarity >= SUGGESTED)
+            .find(|ranked| {
+                if words::are_opposites(start, &ranked.entry.name) {
+                    is_opposite_nearer = true;
+                    return false;
+                }
+                !is_opposite_nearer || ranked.entry.operation_similarity(&fold) >= SUGGESTED
+            })
             .map(|ranked| ranked.tool);
         Resolution::Unknown {
             near,

@@ -309,6 +309,6 @@ fn nearest_tools_come_best_first() {
         let order = similarity(*b).total_cmp(&similarity(*a));
         order.then_with(|| names[*a as usize].cmp(&names[*b as usize]))
     });
-    assert_eq!(nearest, expected[..resolve::NEAREST]);
+    assert_eq!(nearest, expected[..NEAREST]);
     assert_eq!(near, Some(nearest[0]));
 }

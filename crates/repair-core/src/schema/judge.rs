@@ -24,29 +24,26 @@ pub(crate) struct Judge {
 
 impl Judge {
     /// Compiles a schema. Remote references are not fetched: they are an error here.
-    pub(crate) fn compile(schema: &Value, assert_formats: bool) -> Result<Self, String> {
+    pub(crate) fn compile(schema: &Value) -> Result<Self, String> {
         Ok(Self {
-            validator: Self::validator(schema, assert_formats)?,
+            validator: Self::validator(schema)?,
             as_written: None,
         })
     }
 
     /// Compiles a schema that was made plain, and beside it the one that was written.
     pub(crate) fn compile_both(plain: &Value, written: &Value) -> Result<Self, String> {
-        let mut judge = Self::compile(plain, false)?;
+        let mut judge = Self::compile(plain)?;
         if plain != written {
-            judge.as_written = Self::validator(written, false).ok();
+            judge.as_written = Self::validator(written).ok();
         }
         Ok(judge)
     }
 
-    fn validator(
-        schema: &Value,
-        assert_formats: bool,
-    ) -> Result<jsonschema::Validator<ArenaJson>, String> {
+    fn validator(schema: &Value) -> Result<jsonschema::Validator<ArenaJson>, String> {
         jsonschema::options_for::<ArenaJson>()
             .offline()
-            .should_validate_formats(assert_formats)
+            .should_validate_formats(false)
             .build(schema)
             .map_err(|error| {
                 let path = error.instance_path().to_string();

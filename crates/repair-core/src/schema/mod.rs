@@ -5,7 +5,7 @@ pub(crate) mod compile;
 mod containers;
 mod discriminator;
 pub(crate) mod judge;
-pub(crate) mod normal;
+mod normal;
 mod parts;
 pub(crate) mod tree;
 
@@ -18,8 +18,16 @@ pub(crate) use tree::{Place, Tree};
 /// Schemas that nest deeper than this are not compiled: validators recurse.
 const MAX_DEPTH: usize = 256;
 
+/// Compiles a schema both ways; the error says what is wrong with it.
+pub(crate) fn compiled(schema: &Value) -> Result<(Tree, Judge), String> {
+    check_depth(schema)?;
+    let plain = normal::normalise(schema);
+    let judge = Judge::compile_both(&plain, schema)?;
+    Ok((compile::compile(&plain), judge))
+}
+
 /// Refuses a schema that nests too deep to be compiled.
-pub(crate) fn check_depth(schema: &Value) -> Result<(), String> {
+fn check_depth(schema: &Value) -> Result<(), String> {
     if is_deeper(schema, MAX_DEPTH) {
         return Err(format!("it nests deeper than {MAX_DEPTH} levels"));
     }

@@ -101,7 +101,9 @@ fn failure(error: ServiceError) -> ToolError {
     };
     let message = match &error {
         ServiceError::McpError(error) => error.message.to_string(),
-        other => other.to_string(),
+        ServiceError::Timeout { .. } => "the tool's server did not answer in time".to_owned(),
+        // What the transport says may hold an address with a key: it is kept as the source only.
+        _ => "the tool's server cannot be reached".to_owned(),
     };
     let never_ran = matches!(&error, ServiceError::McpError(_)) && class != ErrorClass::Transient;
     let failed = ToolError::new(class, message).with_source(error);

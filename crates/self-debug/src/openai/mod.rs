@@ -167,6 +167,9 @@ impl OpenAiModel {
         let built = reqwest::Client::builder()
             .timeout(options.timeout)
             .connect_timeout(options.connect_timeout)
+            // Prompt and key go to the named endpoint and nowhere else.
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
             .build();
         let Ok(http) = built else {
             return wrong("no HTTP client can be built on this system");

@@ -62,11 +62,23 @@ fn every_rule_is_listed() {
         header.starts_with("rule ") && header.contains("cost"),
         "{header}"
     );
-    assert_eq!(rows.len(), toolmend::rules().count());
-    for (line, rule) in rows.iter().zip(toolmend::rules()) {
+    let rules: Vec<_> = call_text::rules().chain(toolmend::rules()).collect();
+    assert_eq!(rows.len(), rules.len());
+    for (line, rule) in rows.iter().zip(rules) {
         assert!(
             line.starts_with(rule.id) && line.ends_with(rule.summary),
             "{line}"
         );
     }
+}
+
+#[test]
+fn a_policy_may_name_every_rule_that_is_listed() {
+    let rules = run(&["rules"], "");
+    let names = rules.lines.iter().skip(1);
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    let settings: String = names.map(|name| format!("{name} = \"off\"\n")).collect();
+    let policy = file("every-rule.toml", &format!("[rules]\n{settings}"));
+    let run = run(&["repair", "--policy", &policy], "");
+    assert_eq!((run.status, &*run.errors), (0, ""));
 }

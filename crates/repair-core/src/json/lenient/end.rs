@@ -221,14 +221,7 @@ impl<'t> Ends<'t> {
     }
 
     fn after_comma(&self, comma: usize, stack: &[Frame<'t>]) -> End {
-        let comma_length = self.char_at(comma).map_or(1, char::len_utf8);
-        let first = self.space(comma + comma_length);
-        let mut at = self.trivia(first);
-        let has_comment = at > first;
-        // Doubled commas are one.
-        while self.rest(at).starts_with(',') {
-            at = self.trivia(at + 1);
-        }
+        let (at, has_comment) = self.behind_comma(comma);
         if at >= self.tail {
             return End::Member;
         }
@@ -238,7 +231,10 @@ impl<'t> Ends<'t> {
         let rest = self.rest(at);
         let end = match rest.chars().next() {
             Some('}' | ']' | '｝' | '］') => self.closers(at, stack),
-            Some('.' | '…') => self.before_ellipsis(at, stack),
+            Some('.' | '…') => match self.behind_ellipsis(at) {
+                Some(closer) => self.closers(closer, stack).at_most(End::Member),
+                None => End::Content,
+            },
             Some(_) if frame.is_object => match key::any(rest) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
@@ -256,17 +252,26 @@ impl<'t> Ends<'t> {
         }
     }
 
-    /// Dots for what is left out, and the closers behind them.
-    fn before_ellipsis(&self, at: usize, stack: &[Frame<'t>]) -> End {
+    /// Behind a comma and its likes (doubled ones are one), and whether comments stand there.
+    fn behind_comma(&self, comma: usize) -> (usize, bool) {
+        let length = self.char_at(comma).map_or(1, char::len_utf8);
+        let first = self.space(comma + length);
+        let mut at = self.trivia(first);
+        let has_comment = at > first;
+        while self.rest(at).starts_with(',') {
+            at = self.trivia(at + 1);
+        }
+        (at, has_comment)
+    }
+
+    /// The closer behind dots for what is left out.
+    fn behind_ellipsis(&self, at: usize) -> Option<usize> {
         let rest = self.rest(at);
         let behind = rest
             .strip_prefix("...")
-            .or_else(|| rest.strip_prefix('…'))
-            .map(|behind| self.space(self.text.len() - behind.len()));
-        match behind.and_then(|behind| Some((behind, self.char_at(behind)?))) {
-            Some((behind, '}' | ']')) => self.closers(behind, stack).at_most(End::Member),
-            _ => End::Content,
-        }
+            .or_else(|| rest.strip_prefix('…'))?;
+        let closer = self.space(self.text.len() - behind.len());
+        matches!(self.char_at(closer)?, '}' | ']').then_some(closer)
     }
 
     /// An object as the next item of an array.
@@ -338,26 +343,64 @@ impl<'t> Ends<'t> {
         self.tree.is_open(frame.place) && !self.tree.declares_any(frame.place)
     }
 
-    /// A run of closers, against the stack.
+    /// A run of closers, against the stack. What follows it is looked at with a shorter stack, or
+    /// holds no closers: no text makes this go deeper than it nests.
     fn closers(&self, from: usize, stack: &[Frame<'t>]) -> End {
+        let start = self.last_closers(from, stack);
+        let end = self.closers_at(start, stack);
+        if start > from {
+            end.at_most(End::Faint)
+        } else {
+            end
+        }
+    }
+
+    /// The last of several runs of closers with commas between them, of which all before it close
+    /// nothing.
+    fn last_closers(&self, from: usize, stack: &[Frame<'t>]) -> usize {
+        let mut at = from;
+        loop {
+            let mut comma = at;
+            let surplus = |closer: &Closer| closer.position_in(stack).is_none();
+            while let Some(closer) = self.closer_at(comma).filter(surplus) {
+                comma = self.space(comma + closer.length);
+            }
+            if comma == at || self.char_at(comma) != Some(',') {
+                return at;
+            }
+            let (next, _) = self.behind_comma(comma);
+            let next = self.behind_ellipsis(next).unwrap_or(next);
+            if next >= self.tail || self.closer_at(next).is_none() {
+                return at;
+            }
+            at = next;
+        }
+    }
+
+    fn closer_at(&self, at: usize) -> Option<Closer> {
+        let closer = self.char_at(at).filter(|_| at < self.tail)?;
+        let ends_object = match closer {
+            '}' | '｝' => true,
+            ']' | '］' | ')' => false,
+            _ => return None,
+        };
+        Some(Closer {
+            ends_object,
+            length: closer.len_utf8(),
+        })
+    }
+
+    fn closers_at(&self, from: usize, stack: &[Frame<'t>]) -> End {
         let mut at = from;
         // Behind the last closer.
         let mut last = from;
         let mut open = stack;
         let mut fits = true;
-        while at < self.tail {
-            let Some(next) = self.char_at(at) else { break };
-            let closes_object = match next {
-                '}' | '｝' => true,
-                ']' | '］' | ')' => false,
-                _ => break,
-            };
-            let found = open
-                .iter()
-                .rposition(|frame| frame.is_object == closes_object);
+        while let Some(closer) = self.closer_at(at) {
+            let found = closer.position_in(open);
             fits &= found.is_some_and(|found| found + 1 == open.len());
             open = open.get(..found.unwrap_or(open.len())).unwrap_or_default();
-            last = at + next.len_utf8();
+            last = at + closer.length;
             at = self.space(last);
         }
         if at >= self.tail {
@@ -477,6 +520,22 @@ impl<'t> Ends<'t> {
                 (is_new && self.takes_any_key(frame))
                     || self.before_key(at, key, frame) == End::Certain
             })
+    }
+}
+
+/// A closing bracket of the text.
+struct Closer {
+    ends_object: bool,
+    /// In bytes.
+    length: usize,
+}
+
+impl Closer {
+    /// The innermost container that it can close.
+    fn position_in(&self, stack: &[Frame<'_>]) -> Option<usize> {
+        stack
+            .iter()
+            .rposition(|frame| frame.is_object == self.ends_object)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The lenient reader: from almost-JSON to strict JSON text, with a report of every change.
 //!
 //! It is a text-to-text step: what it writes is read by the strict reader like any other text.
-//! One forward pass with an explicit stack and bounded look-ahead; nothing is read back but the
-//! content of a string whose end was just found.
+//! A reading is one forward pass with an explicit stack and bounded look-ahead. Where the rules
+//! alone do not tell which quotes end a string, and a schema can, several readings are tried (see
+//! `doubt`); their number and their cost are bounded.
 
 mod balance;
 mod bare;
@@ -49,19 +50,25 @@ pub(crate) enum Cut {
 }
 
 /// What makes a text unusable as a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
     /// There is no JSON in it.
+    #[error("there is no JSON in the text")]
     NoValue,
     /// Something that is no JSON, by no rule; byte offset.
+    #[error("the text is not JSON (byte {0})")]
     Unreadable(usize),
     /// Two splits into strings fit equally well; byte offset of the string.
+    #[error("it is not clear where the string at byte {0} ends: escape its quotes")]
     Ambiguous(usize),
     /// NaN or an infinity; byte offset.
+    #[error("NaN and infinities are no JSON (byte {0})")]
     NonFinite(usize),
     /// A `\u` escape with one to three digits; byte offset.
+    #[error("a \\u escape needs four digits (byte {0})")]
     DamagedEscape(usize),
     /// Nested deeper than allowed.
+    #[error("the text nests too deep")]
     TooDeep,
 }
 
@@ -80,7 +87,7 @@ pub(crate) struct Lenient {
 }
 
 /// Reads a text that is not strict JSON; `place` is where its value stands in the schema. Linear
-/// in the text.
+/// in the text: all readings of it together are of at most eight times its length and 1 MiB.
 pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
     if let Some(plain) = frame::unescaped(text) {
         let mut read = read_plain(&plain, tree, place, max_depth);

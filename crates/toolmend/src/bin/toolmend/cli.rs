@@ -72,8 +72,8 @@ A policy file:
   accept_for = { search = "guess" }
   rules = { name_affix = "off" }      # off, or the risk to count it as; see: toolmend rules
   integral_floats = true              # 5.0 becomes 5 where the schema wants an integer
-  limits = { bytes = 1000000, depth = 64, errors = 5 }  # longest arguments, deepest nesting, most
-                                      # errors in feedback"#;
+  limits = { bytes = 1000000, depth = 64, errors = 5, calls = 16 }  # longest arguments, deepest
+                                      # nesting, most errors in feedback, most calls in a text"#;
 
 const JSON_HELP: &str = r#"Example:
   echo '{"id":1,"input":"{path: a.txt, lines: [1, 2"}' | toolmend json
@@ -231,7 +231,7 @@ fn defaults(args: &RepairArgs) -> Result<Defaults, Failure> {
 
 fn list_rules() -> Result<ExitCode, Failure> {
     let header = format!("{:26} {:21} {:>4}  what was wrong", "rule", "risk", "cost");
-    let rows = toolmend::rules().map(|rule| {
+    let rows = policy::rules().map(|rule| {
         let loss = rule
             .loss
             .map_or(String::new(), |loss| format!(" ({loss:?})").to_lowercase());
