@@ -104,7 +104,7 @@ impl Doubts {
         }
     }
 
-    /// Notes the end of a string that holds raw quotes and that a comma follows.
+    /// Notes the end of a string that holds raw quotes, as the value of a member.
     pub(super) fn string(&mut self, balance: &Balance) {
         self.torn += usize::from(balance.is_in_object());
         self.suspect += usize::from(balance.is_in_member());

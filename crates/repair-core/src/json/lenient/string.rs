@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
                         inner: 0,
                     };
                 }
-                if inner > 0 && self.rest(after).trim_start().starts_with(',') {
+                if inner > 0 && self.ends_member(after) {
                     self.doubts.string(&balance);
                 }
                 return Found {
@@ -177,6 +177,13 @@ impl Reader<'_, '_> {
             ending: Ending::Cut,
             inner,
         }
+    }
+
+    /// Whether behind a string a comma stands, or nothing but closers up to the end.
+    fn ends_member(&self, after: usize) -> bool {
+        let rest = self.text.get(after..self.ends.tail).unwrap_or_default();
+        let next = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
+        next.is_empty() || rest.trim_start().starts_with(',')
     }
 
     /// Whether between a quote and the closers of all that is open, at the very end of the text, only
