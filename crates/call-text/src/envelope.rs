@@ -152,8 +152,9 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
 }
 
 /// How far a text goes that cannot be read as JSON: to the first closing marker before which it
-/// looks whole, else to the first one. The next call ends the search. Without any closing marker,
-/// to the end of the paragraph or the text.
+/// looks whole, else to the first one. The next call ends the search, unless it stands in a string:
+/// there it is content, up to its own closing marker. Without any closing marker, to the end of the
+/// paragraph or the text.
 fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
@@ -166,6 +167,9 @@ fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, En
     }
     let mut first_close = None;
     let mut paragraph = None;
+    let mut strings = Strings::default();
+    // Calls inside a string whose closing marker has not come yet.
+    let mut inner = 0_usize;
     // The last character that is not blank tells whether the text looks whole.
     let mut last = ' ';
     for (at, c) in rest.char_indices() {
@@ -173,11 +177,19 @@ fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, En
         let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
         let looks_whole = matches!(last, '}' | ']');
         if begins_any(place.close) {
-            if looks_whole {
+            if inner > 0 {
+                inner -= 1;
+            } else if looks_whole {
                 return Ok((at, Ending::Closed));
+            } else {
+                first_close = first_close.or(Some(at));
             }
-            first_close = first_close.or(Some(at));
         } else if begins_any(place.open) && begins_marked_call(cursor, at, place.open)? {
+            if first_close.is_none() && strings.may_hold(rest, at) {
+                inner += 1;
+                last = c;
+                continue;
+            }
             return Ok(match first_close {
                 Some(close) => (close, Ending::Closed),
                 None if looks_whole => (at, Ending::Own),
@@ -187,6 +199,7 @@ fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, En
         if looks_whole && paragraph.is_none() && begins_any(PARAGRAPH_ENDS) {
             paragraph = Some(at);
         }
+        strings.see(at, c);
         if !c.is_whitespace() {
             last = c;
         }
@@ -198,6 +211,42 @@ fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, En
         (None, Some(at)) => Ok((at, Ending::Own)),
         _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
         _ => Err(Stop::Not),
+    }
+}
+
+/// Whether a place may be inside a string whose inner quotes are not escaped.
+#[derive(Default)]
+struct Strings {
+    is_open: bool,
+    is_escaped: bool,
+    /// Behind the last quote.
+    behind_quote: usize,
+}
+
+impl Strings {
+    fn see(&mut self, at: usize, c: char) {
+        if c == '"' && !self.is_escaped {
+            self.is_open = !self.is_open;
+            self.behind_quote = at + 1;
+        }
+        self.is_escaped = c == '\\' && !self.is_escaped;
+    }
+
+    /// Whether a string holds the place `at`: a quote is open, or words stand behind the last one.
+    fn may_hold(&self, text: &str, at: usize) -> bool {
+        /// Most bytes that are looked at.
+        const BEFORE: usize = 64;
+        let from = self.behind_quote.max(at.saturating_sub(BEFORE));
+        let from = (from..=at).find(|from| text.is_char_boundary(*from));
+        let before = from.and_then(|from| text.get(from..at)).unwrap_or_default();
+        let is_structure = |word: &str| {
+            matches!(word, "" | "true" | "false" | "null")
+                || word
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'e' | b'E' | b'+' | b'-' | b'.'))
+        };
+        let mut words = before.split(|c: char| c.is_whitespace() || "{}[],:".contains(c));
+        self.is_open || !words.all(is_structure)
     }
 }
 
@@ -227,7 +276,7 @@ fn balanced(text: &str) -> Option<usize> {
                 if open.pop() != Some(byte) {
                     return None;
                 }
-                if open.is_empty() && quotes % 2 == 0 {
+                if open.is_empty() && quotes.is_multiple_of(2) {
                     let behind = text.get(at + 1..)?;
                     let follows =
                         behind.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
@@ -569,7 +618,7 @@ fn parts<'t>(text: &'t str, context: Context<'_>) -> Option<Vec<&'t str>> {
                     if before == '}'
                         && let Some((key, value)) = key_at(next).filter(|(key, _)| is_call_key(key))
                     {
-                        if depth == 0 && quotes % 2 == 0 {
+                        if depth == 0 && quotes.is_multiple_of(2) {
                             starts.push(at);
                         } else if depth <= 0 || is_known_name(key, value, context) {
                             return None;

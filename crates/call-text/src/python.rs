@@ -65,7 +65,7 @@ fn closing_parenthesis(text: &str) -> Option<usize> {
             b'"' => quotes += 1,
             b'{' => depth += 1,
             b'}' => depth = depth.saturating_sub(1),
-            b')' if depth == 0 && quotes % 2 == 0 => return Some(at),
+            b')' if depth == 0 && quotes.is_multiple_of(2) => return Some(at),
             _ => {}
         }
     }
