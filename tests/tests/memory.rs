@@ -1,6 +1,6 @@
 //! No text makes a repair take more memory than a bounded multiple of it. Alone in its process: it
 //! counts every allocation.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};

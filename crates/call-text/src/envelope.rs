@@ -196,7 +196,11 @@ fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, En
                 None => (at, Ending::Cut),
             });
         }
-        if looks_whole && paragraph.is_none() && begins_any(PARAGRAPH_ENDS) {
+        if looks_whole
+            && paragraph.is_none()
+            && begins_any(PARAGRAPH_ENDS)
+            && !strings.may_hold(rest, at)
+        {
             paragraph = Some(at);
         }
         strings.see(at, c);

@@ -4,6 +4,7 @@ use crate::cursor::{Cursor, Look, Stop, floor};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
 use crate::tools::{Context, MAX_NAME};
+use crate::trigger;
 use crate::values::{self, Bare, Broken, Kind, Values};
 
 /// Functions that print what their only argument gives.
@@ -31,8 +32,11 @@ fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<
 fn broken_call(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
     let rest = cursor.rest();
     let head = rest.get(..floor(rest, MAX_NAME + 1)).unwrap_or_default();
-    let Some((name, inside)) = head
-        .find('(')
+    let Some((name, inside)) = trigger::name_at(head)
+        .filter(|at| {
+            rest.get(*at..)
+                .is_some_and(|behind| behind.starts_with('('))
+        })
         .and_then(|at| Some((rest.get(..at)?, rest.get(at + 1..)?)))
         .map(|(name, inside)| (clean_name(name), inside.trim_start()))
         .filter(|(name, inside)| inside.starts_with('{') && context.knows(name))

@@ -17,6 +17,8 @@ pub(crate) struct Told {
     /// The model went on with a result or a turn that is not its own: the calls behind it rest on
     /// what it made up.
     pub(crate) is_made_up: bool,
+    /// A marker of calls was followed by none that can be read.
+    pub(crate) is_broken: bool,
     /// Name and arguments of the calls so far, without white space.
     pub(crate) calls: Vec<(String, String)>,
     /// How many of them stand before the last prose.

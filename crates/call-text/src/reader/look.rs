@@ -241,18 +241,21 @@ impl CallReader {
     }
 
     fn at_marker(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
+        let mut is_refused = false;
         for format in FORMATS {
             let opens = format
                 .open
                 .iter()
                 .any(|marker| beginning(rest, marker) == Beginning::Whole);
-            if opens
-                && self.reads(format)
-                && let Some(step) = self.begin(format, rest, is_end)?
-            {
-                return Ok(Some(step));
+            if opens && self.reads(format) {
+                if let Some(step) = self.begin(format, rest, is_end)? {
+                    return Ok(Some(step));
+                }
+                is_refused = true;
             }
         }
+        // What was to be a call and cannot be read: what looks like one behind it may be its content.
+        self.told.is_broken |= is_refused;
         Ok(None)
     }
 
@@ -296,6 +299,7 @@ impl CallReader {
         let place = self.options.mode == Mode::Expected && (!self.told.is_over || is_marked)
             || self.options.mode == Mode::Leaked
                 && self.prose.at_line_start
+                && !self.told.is_broken
                 && !self.prose.is_indented();
         place && self.reads(format)
     }
