@@ -77,7 +77,8 @@ fn a_policy_may_name_every_rule_that_is_listed() {
     let rules = run(&["rules"], "");
     let names = rules.lines.iter().skip(1);
     let names = names.filter_map(|line| line.split_whitespace().next());
-    let settings: String = names.map(|name| format!("{name} = \"off\"\n")).collect();
+    let settings: Vec<String> = names.map(|name| format!("{name} = \"off\"")).collect();
+    let settings = settings.join("\n");
     let policy = file("every-rule.toml", &format!("[rules]\n{settings}"));
     let run = run(&["repair", "--policy", &policy], "");
     assert_eq!((run.status, &*run.errors), (0, ""));
