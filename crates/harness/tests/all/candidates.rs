@@ -60,6 +60,24 @@ fn the_first_valid_one_that_has_not_failed_runs() {
     assert_eq!(run.outcome().history.arguments, r#"{"path":"b"}"#);
 }
 
+/// However it is spelled, a value that nobody mentioned does not run where it has effects.
+#[test]
+fn a_novel_value_is_noticed_in_any_spelling() {
+    for text in [
+        r#"{"path": "invented"}"#,
+        r"{'path': 'invented'}",
+        r#"{"path": "invented",}"#,
+        "```json\n{\"path\": \"invented\"}\n```",
+    ] {
+        let settings = Settings::default().has_approver(false);
+        let mut run = Driven::start(&conversation(settings), "append", CALL);
+        run.fails(ErrorClass::Value, "no file 'a'");
+        run.proposes([Candidate::new(text, 0.9)]);
+        run.proposes([Candidate::new(text, 0.9)]);
+        assert_eq!(run.gave_up(), GiveUpReason::NoCandidate, "{text}");
+    }
+}
+
 #[test]
 fn a_debugger_that_repeats_itself_is_not_asked_a_third_time() {
     let mut run = refused("read", CALL);
