@@ -146,6 +146,18 @@ async fn a_last_try_that_may_have_had_its_effect_is_told() {
     assert!(report.history.arguments.contains("b.txt"));
 }
 
+/// What a loop inside has given up is not tried again by one around it.
+#[tokio::test(start_paused = true)]
+async fn a_loop_inside_a_loop_is_not_repeated() {
+    let (tool, runs) = Recorder::new(|_, _| Err(ToolError::transient("busy")));
+    let alone = wrap_with_self_debug(tool, NoDebugger, SelfDebugOptions::default());
+    let twice = wrap_with_self_debug(alone, NoDebugger, SelfDebugOptions::default());
+    let error = twice.call(json!({"path": "a.txt"})).await.unwrap_err();
+    assert_eq!(error.message(), "busy");
+    // The first try and two more.
+    assert_eq!(runs.count(), 3);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_debugger_that_fails_never_hides_the_error() {
     async fn outcome<D: Debugger>(debugger: D) -> (String, &'static str, usize) {

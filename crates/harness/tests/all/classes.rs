@@ -1,7 +1,7 @@
 //! What each class of error leads to, on tools of each effect.
 
 use harness::{Answer, ErrorClass, GiveUpReason, Settings, Step};
-use repair_core::{RawCall, ToolSet, ToolSpec};
+use repair_core::{Effect, RawCall, ToolSet, ToolSpec};
 use serde_json::json;
 
 use crate::driver::{Driven, SECOND, conversation, failed, tools};
@@ -132,6 +132,28 @@ fn a_tool_that_is_withdrawn_or_changed_while_a_run_waits_is_not_run() {
     talk.replace_tools(ToolSet::new([ToolSpec::new("put", other)]).0);
     run.after(SECOND * 60).answer(Answer::Woke);
     assert_eq!(run.gave_up(), GiveUpReason::ToolChanged);
+}
+
+/// What was accepted for a harmless tool does not run on one that has become dangerous.
+#[test]
+fn a_tool_whose_effect_changed_while_a_run_waits_is_not_run() {
+    let talk = conversation(Settings::default());
+    let spec = tools().spec("read").unwrap().clone();
+    let mut run = Driven::start(&talk, "read", CALL);
+    run.fails(ErrorClass::Transient, "busy");
+    let stricter = spec.with_effect(Effect::Destructive);
+    talk.replace_tools(ToolSet::new([stricter]).0);
+    run.after(SECOND * 60).answer(Answer::Woke);
+    assert_eq!(run.gave_up(), GiveUpReason::ToolChanged);
+}
+
+#[test]
+fn no_model_is_asked_about_a_tool_that_was_withdrawn() {
+    let talk = conversation(Settings::default());
+    let mut run = Driven::start(&talk, "read", CALL);
+    talk.permit(["put"]);
+    run.fails(ErrorClass::Value, "no file 'a'");
+    assert_eq!(run.gave_up(), GiveUpReason::NotPermitted);
 }
 
 #[test]
