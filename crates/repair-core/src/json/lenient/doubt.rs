@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::balance::Balance;
 use super::reader::Frame;
 use super::{Cut, Lenient, Problem, TextFix, frame, rules};
+use crate::json::attempt::Attempt;
 use crate::rule::{Risk, Rule};
 use crate::schema::tree::Kinds;
 use crate::schema::{Place, Tree};
@@ -137,18 +138,24 @@ fn lacks_key(frame: &Frame<'_>, tree: &Tree) -> bool {
 }
 
 /// Reads a text.
-pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
+pub(super) fn read(
+    text: &str,
+    attempt: Option<&Attempt>,
+    tree: &Tree,
+    place: Place,
+    max_depth: usize,
+) -> Lenient {
     let mut doubts = Doubts::default();
-    let first = frame::read(text, tree, place, max_depth, &mut doubts);
+    let first = frame::read(text, attempt, tree, place, max_depth, &mut doubts);
     let is_whole = text
         .get(..frame::Tail::new(text).start)
-        .is_some_and(|body| body.ends_with(['}', ']']));
+        .is_some_and(|body| body.ends_with(['}', ']', '｝', '］']));
     if !is_whole
         && first.cut == Some(Cut::Inside)
         && let Some(before) = doubts.surplus_at.and_then(|at| text.get(..at))
     {
         // What looks like a key may be content of the string before it: of neither more is certain.
-        return frame::read(before, tree, place, max_depth, &mut Doubts::default());
+        return frame::read(before, None, tree, place, max_depth, &mut Doubts::default());
     }
     let is_possible = is_possible(&first, &doubts);
     if doubts.answers.is_empty() || (is_possible && faults(&first, &doubts) == 0) {
@@ -161,7 +168,7 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     }
     let mut is_contested = is_possible && doubts.torn + doubts.suspect > 0;
     if is_whole {
-        let tried = try_all(text, tree, place, max_depth);
+        let tried = try_all(text, attempt, tree, place, max_depth);
         if is_possible && tried.least_faults == Some(faults(&first, &doubts)) {
             return first;
         }
@@ -245,7 +252,13 @@ fn is_rival((torn, declared, surplus, unusual, _): &Misfit, best: &Misfit) -> bo
 
 /// Tries the readings. Each run answers one doubt of an earlier one the other way, and those behind
 /// it by the rules.
-fn try_all(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Tried {
+fn try_all(
+    text: &str,
+    attempt: Option<&Attempt>,
+    tree: &Tree,
+    place: Place,
+    max_depth: usize,
+) -> Tried {
     let mut best: Option<Choice> = None;
     let mut is_tied = false;
     let mut possible: Vec<Misfit> = Vec::new();
@@ -280,7 +293,7 @@ fn try_all(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Tried {
             most_surplus,
             ..Doubts::default()
         };
-        let read = frame::read(text, tree, place, max_depth, &mut doubts);
+        let read = frame::read(text, attempt, tree, place, max_depth, &mut doubts);
         if read.values.len() < 2 {
             found.push((doubts.torn, doubts.root_keys));
         }
@@ -363,7 +376,7 @@ mod tests {
             schema["additionalProperties"] = json!(false);
         }
         let tree = crate::schema::compile::compile(&schema);
-        let read = read(text, &tree, Some(tree.root()), MAX_DEPTH);
+        let read = read(text, None, &tree, Some(tree.root()), MAX_DEPTH);
         let is_refused = read.problem.is_some() || read.cut.is_some() || read.values.len() != 1;
         (!is_refused).then(|| serde_json::from_str(&read.text).unwrap())
     }

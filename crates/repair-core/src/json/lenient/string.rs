@@ -8,7 +8,7 @@ use super::end::End;
 use super::reader::Reader;
 use super::{Cut, Problem, key, rules};
 use crate::json::scan;
-use crate::json::string::{self, StrictEnd};
+use crate::json::string::StrictEnd;
 use crate::rule::Risk;
 
 /// Longest remark between a string and the closers that end the text, in bytes.
@@ -56,6 +56,7 @@ impl Reader<'_, '_> {
         let quote_at = self.out.len();
         self.out.push("\"");
         self.write_content(&found, quote, quote_at);
+        self.out.remember_string(quote_at);
         self.finish_string(&found);
     }
 
@@ -103,17 +104,11 @@ impl Reader<'_, '_> {
         while let Some((stop, character)) = self.next_stop(at, closers) {
             let after = stop + character.len_utf8();
             if character == '\\' {
-                at = balance.escape(self.text, stop);
+                let escaped = self.rest(after).chars().next();
+                at = after + escaped.map_or(0, char::len_utf8);
                 continue;
             }
-            if !closers.contains(&character) {
-                if character == '\n' {
-                    balance.line_break(after);
-                }
-                at = after;
-                continue;
-            }
-            if self.ends_string(start, stop..after, inner, &balance, &mut passed_item) {
+            if self.ends_string(start, stop..after, inner, &mut balance, &mut passed_item) {
                 if let Some(end) = item_end.filter(|_| inner == 1) {
                     return Found {
                         token: start..end,
@@ -236,7 +231,7 @@ impl Reader<'_, '_> {
     /// A string in which nothing is wrong, up to its end or that of the text.
     fn find_strict(&self, start: usize, quote: char) -> Option<Found> {
         let content = start + 1;
-        let end = (quote == '"').then(|| string::strict_end(self.text, content))?;
+        let end = (quote == '"').then(|| self.ends.strict_end(start))?;
         let (token, content, ending) = match end {
             StrictEnd::Quote(stop) => {
                 let end = self.ends.judge(stop + 1, &self.stack);
@@ -267,11 +262,15 @@ impl Reader<'_, '_> {
         start: usize,
         quote: Range<usize>,
         inner: usize,
-        balance: &Balance,
+        balance: &mut Balance,
         passed_item: &mut bool,
     ) -> bool {
         let end = self.ends.judge(quote.end, &self.stack);
         let is_escaped = inner == 0;
+        if is_escaped && matches!(end, End::Certain | End::Item) {
+            return true;
+        }
+        balance.read(self.text, quote.start);
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
         let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
             (End::Content, ..)
@@ -280,7 +279,7 @@ impl Reader<'_, '_> {
             (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
             (End::Faint, true, true) | (End::Last, true, _) => (!certain_follows(), false),
             // A text without raw quotes was escaped as it should be.
-            (_, true, _) | (End::Item | End::Certain, false, false) => (true, false),
+            (_, true, _) | (End::Item | End::Certain, _, false) => (true, false),
             // A literal inside the content ends here.
             (End::Item, false, true) => {
                 *passed_item = true;
@@ -291,8 +290,8 @@ impl Reader<'_, '_> {
                 (true, repeats || *passed_item)
             }
         };
-        let has_rivals = !self.lets_in_unknown_key(end, quote.end);
-        if is_ambiguous && !(has_rivals && self.doubts.is_trial()) {
+        let schema_tells = self.schema_tells(end, quote.end);
+        if is_ambiguous && !(schema_tells && self.doubts.is_trial()) {
             self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
             self.doubts.give_up();
         }
@@ -309,41 +308,36 @@ impl Reader<'_, '_> {
         if is_doubtful {
             self.doubts.doubtful = self.doubts.doubtful.or(Some(start));
         }
-        if is_doubtful && has_rivals {
+        if is_doubtful && schema_tells {
             self.doubts.answer(ends)
         } else {
             ends
         }
     }
 
-    /// Whether any key is welcome in the innermost object, or a comma and an undeclared key stand behind a quote, written like any other member:
-    /// the model may well have meant one.
-    fn lets_in_unknown_key(&self, end: End, after: usize) -> bool {
+    /// Whether the schema can tell if a quote ends its string: not where any key is welcome in the
+    /// innermost object, and not before an undeclared one, which the model may well have meant.
+    fn schema_tells(&self, end: End, after: usize) -> bool {
         if self.ends.knows_no_keys(&self.stack) {
-            return true;
-        }
-        let Some(frame) = self.stack.last().filter(|_| end == End::Member) else {
             return false;
-        };
-        self.rest(after)
-            .strip_prefix(',')
-            .and_then(|rest| key::quoted(rest.trim_start()))
-            .is_some_and(|key| !self.tree.declares(frame.place, key.name))
+        }
+        let member = self.stack.last().filter(|_| end == End::Member);
+        member.is_none_or(|frame| {
+            let key = self.ends.next_key(after);
+            key.is_none_or(|key| self.tree.declares(frame.place, key))
+        })
     }
 
-    /// The next quote, backslash or line break.
+    /// The next quote or backslash.
     fn next_stop(&self, at: usize, closers: &[char]) -> Option<(usize, char)> {
         if closers == ['"'] {
-            let stop = scan::string_stop(self.text.as_bytes(), at);
-            return self
-                .rest(stop)
-                .chars()
-                .next()
-                .map(|character| (stop, character));
+            let stop = scan::quote_or_backslash(self.text.as_bytes(), at);
+            let byte = self.text.as_bytes().get(stop)?;
+            return Some((stop, char::from(*byte)));
         }
         let found = self
             .rest(at)
-            .find(|c: char| matches!(c, '\\' | '\n') || closers.contains(&c))?;
+            .find(|c: char| c == '\\' || closers.contains(&c))?;
         self.rest(at + found)
             .chars()
             .next()
