@@ -194,7 +194,7 @@ fn is_possible(read: &Lenient, doubts: &Doubts) -> bool {
 }
 
 /// How well a possible reading fits: the less the better.
-type Misfit = (usize, Reverse<usize>, usize, usize, usize);
+type Misfit = (usize, Reverse<usize>, usize, usize, usize, bool);
 
 fn misfit(read: &Lenient, doubts: &Doubts) -> Misfit {
     (
@@ -203,6 +203,7 @@ fn misfit(read: &Lenient, doubts: &Doubts) -> Misfit {
         doubts.surplus_keys,
         unusual(read).count(),
         doubts.spellings.len(),
+        faults(read, doubts) > 0,
     )
 }
 
@@ -245,9 +246,13 @@ struct Tried {
     least_faults: Option<usize>,
 }
 
-/// Whether a torn reading is as good as the best one but for that.
-fn is_rival((torn, declared, surplus, unusual, _): &Misfit, best: &Misfit) -> bool {
-    *torn > best.0 && *declared <= best.1 && *surplus <= best.2 && *unusual <= best.3
+/// Whether a torn reading is as good as the best one but for that. One against which nothing speaks
+/// has a rival only in a reading that finds more keys.
+fn is_rival(other: &Misfit, best: &Misfit) -> bool {
+    let (torn, declared, surplus, unusual, ..) = *other;
+    let finds_more = declared < best.1;
+    let finds_as_many = declared == best.1 && best.5;
+    torn > best.0 && (finds_more || finds_as_many) && surplus <= best.2 && unusual <= best.3
 }
 
 /// Tries the readings. Each run answers one doubt of an earlier one the other way, and those behind

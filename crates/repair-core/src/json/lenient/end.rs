@@ -279,11 +279,16 @@ impl<'t> Ends<'t> {
         (at, has_comment)
     }
 
-    /// The quoted key behind a value that ends at `after`, and its comma.
-    pub(super) fn next_key(&self, after: usize) -> Option<&'t str> {
+    /// What stands behind a value that ends at `after`, and its comma.
+    pub(super) fn behind_next_comma(&self, after: usize) -> Option<usize> {
         let comma = self.space(after);
         let is_comma = matches!(self.char_at(comma), Some(',' | '，' | ';'));
-        let key = is_comma.then(|| self.behind_comma(comma).0)?;
+        is_comma.then(|| self.behind_comma(comma).0)
+    }
+
+    /// The quoted key there.
+    pub(super) fn next_key(&self, after: usize) -> Option<&'t str> {
+        let key = self.behind_next_comma(after)?;
         key::quoted(self.rest(key)).map(|key| key.name)
     }
 

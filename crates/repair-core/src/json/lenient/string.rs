@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::balance::{self, Balance};
 use super::content::{Written, without_half_escape, write};
-use super::end::End;
+use super::end::{End, is_broken_off_key};
 use super::reader::Reader;
 use super::{Cut, Problem, key, rules};
 use crate::json::scan;
@@ -47,6 +47,15 @@ impl Ending {
     fn is_strict(self) -> bool {
         matches!(self, Self::Strict | Self::StrictCut)
     }
+}
+
+/// Quotes that were taken for content and could have been ends.
+#[derive(Debug, Default)]
+struct Passed {
+    /// One of them could have ended an item.
+    item: bool,
+    /// The last one that could have ended a member.
+    member: Option<usize>,
 }
 
 impl Reader<'_, '_> {
@@ -97,8 +106,7 @@ impl Reader<'_, '_> {
         // The only raw quote so far, if it does not look like an opening one.
         let mut lone_quote = None;
         let mut balance = Balance::new(content);
-        // A quote was passed that could have ended an item.
-        let mut passed_item = false;
+        let mut passed = Passed::default();
         // Where an item ends if the first raw quote opens the next one.
         let mut item_end = None;
         while let Some((stop, character)) = self.next_stop(at, closers) {
@@ -108,13 +116,24 @@ impl Reader<'_, '_> {
                 at = after + escaped.map_or(0, char::len_utf8);
                 continue;
             }
-            if self.ends_string(start, stop..after, inner, &mut balance, &mut passed_item) {
+            if self.ends_string(start, stop..after, inner, &mut balance, &mut passed) {
                 if let Some(end) = item_end.filter(|_| inner == 1) {
                     return Found {
                         token: start..end,
                         content: content..end,
                         ending: Ending::Unclosed,
                         inner: 0,
+                    };
+                }
+                if let Some(end) = self
+                    .before_broken_key(&passed)
+                    .filter(|_| self.is_end(after))
+                {
+                    return Found {
+                        token: start..self.text.len(),
+                        content: content..end,
+                        ending: Ending::Cut,
+                        inner,
                     };
                 }
                 if inner > 0 && self.ends_member(after) {
@@ -156,7 +175,9 @@ impl Reader<'_, '_> {
             at = after;
         }
         let end = self.text.len();
-        let certain = self.certain_end(content);
+        let certain = self
+            .before_broken_key(&passed)
+            .unwrap_or_else(|| self.certain_end(content));
         if let Some(quote) = lone_quote.filter(|quote| self.holds_remark(quote.end..certain)) {
             // The text is whole: the string ends here, and what follows is a remark or an expression.
             return Found {
@@ -172,6 +193,20 @@ impl Reader<'_, '_> {
             ending: Ending::Cut,
             inner,
         }
+    }
+
+    /// Where the last quote stands that could have ended a member, if the text breaks off in the key
+    /// behind it: of what follows that quote, nothing is certain.
+    fn before_broken_key(&self, passed: &Passed) -> Option<usize> {
+        let quote = passed.member?;
+        let key = self.ends.behind_next_comma(quote + 1)?;
+        is_broken_off_key(self.rest(key)).then_some(quote)
+    }
+
+    /// Whether nothing but frame follows.
+    fn is_end(&self, after: usize) -> bool {
+        !self.stack.is_empty()
+            && self.rest(after).trim_start().len() <= self.text.len() - self.ends.tail
     }
 
     /// Whether behind a string a comma stands, or nothing but closers up to the end.
@@ -263,7 +298,7 @@ impl Reader<'_, '_> {
         quote: Range<usize>,
         inner: usize,
         balance: &mut Balance,
-        passed_item: &mut bool,
+        passed: &mut Passed,
     ) -> bool {
         let end = self.ends.judge(quote.end, &self.stack);
         let is_escaped = inner == 0;
@@ -282,12 +317,12 @@ impl Reader<'_, '_> {
             (_, true, _) | (End::Item | End::Certain, _, false) => (true, false),
             // A literal inside the content ends here.
             (End::Item, false, true) => {
-                *passed_item = true;
+                passed.item = true;
                 (false, false)
             }
             (End::Certain, false, true) => {
                 let repeats = self.ends.separator_repeats(quote.clone());
-                (true, repeats || *passed_item)
+                (true, repeats || passed.item)
             }
         };
         let schema_tells = self.schema_tells(end, quote.end);
@@ -308,11 +343,15 @@ impl Reader<'_, '_> {
         if is_doubtful {
             self.doubts.doubtful = self.doubts.doubtful.or(Some(start));
         }
-        if is_doubtful && schema_tells {
+        let ends = if is_doubtful && schema_tells {
             self.doubts.answer(ends)
         } else {
             ends
+        };
+        if !ends && end == End::Member {
+            passed.member = Some(quote.start);
         }
+        ends
     }
 
     /// Whether the schema can tell if a quote ends its string: not where any key is welcome in the
