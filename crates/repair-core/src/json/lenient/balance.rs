@@ -13,7 +13,9 @@ pub(super) struct Balance {
     is_odd: bool,
     /// Behind an escaped backslash that no other one escapes.
     backslash_end: Option<usize>,
-    /// Up to here brackets are counted.
+    /// Brackets are counted, which takes longer than all the rest.
+    counts_brackets: bool,
+    /// Up to here they are.
     counted: usize,
     /// Up to here the content was read.
     read: usize,
@@ -30,6 +32,14 @@ impl Balance {
             counted: content,
             read: content,
             ..Self::default()
+        }
+    }
+
+    /// The same with its brackets.
+    pub(super) fn with_brackets(content: usize) -> Self {
+        Self {
+            counts_brackets: true,
+            ..Self::new(content)
         }
     }
 
@@ -110,7 +120,7 @@ impl Balance {
             return;
         }
         let between = text.get(self.counted..start).unwrap_or_default();
-        if !self.is_odd {
+        if self.counts_brackets && !self.is_odd {
             self.count_brackets(between);
         }
         self.counted = end;
@@ -124,7 +134,7 @@ impl Balance {
             (Side::Word, Side::Space | Side::Closer) => false,
             _ => !self.is_odd,
         };
-        if self.is_odd {
+        if self.counts_brackets && self.is_odd {
             self.note_name(between);
         }
     }

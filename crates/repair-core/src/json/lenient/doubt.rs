@@ -100,7 +100,7 @@ impl Doubts {
 
     /// Notes how the separator before or behind a key is spelled. A model writes all of them alike.
     pub(super) fn separator(&mut self, spelling: &str) {
-        if self.is_trial && !self.spellings.contains(spelling) {
+        if !self.spellings.contains(spelling) {
             self.spellings.insert(spelling.to_owned());
         }
     }

@@ -112,8 +112,7 @@ impl Reader<'_, '_> {
         while let Some((stop, character)) = self.next_stop(at, closers) {
             let after = stop + character.len_utf8();
             if character == '\\' {
-                let escaped = self.rest(after).chars().next();
-                at = after + escaped.map_or(0, char::len_utf8);
+                at = self.behind_escape(stop);
                 continue;
             }
             if self.ends_string(start, stop..after, inner, &mut balance, &mut passed) {
@@ -136,7 +135,8 @@ impl Reader<'_, '_> {
                         inner,
                     };
                 }
-                if inner > 0 && self.ends_member(after) {
+                if inner > 0 && balance.is_odd() && self.ends_member(after) {
+                    let balance = self.balance_with_brackets(content..stop, closers);
                     self.doubts.string(&balance);
                 }
                 return Found {
@@ -207,6 +207,30 @@ impl Reader<'_, '_> {
     fn is_end(&self, after: usize) -> bool {
         !self.stack.is_empty()
             && self.rest(after).trim_start().len() <= self.text.len() - self.ends.tail
+    }
+
+    fn behind_escape(&self, backslash: usize) -> usize {
+        let escaped = self.rest(backslash + 1).chars().next();
+        backslash + 1 + escaped.map_or(0, char::len_utf8)
+    }
+
+    /// The balance of a string's content, whose raw quotes are all in it.
+    fn balance_with_brackets(&self, content: Range<usize>, closers: &[char]) -> Balance {
+        let mut balance = Balance::with_brackets(content.start);
+        let mut at = content.start;
+        while let Some((stop, character)) = self.next_stop(at, closers)
+            && stop < content.end
+        {
+            if character == '\\' {
+                at = self.behind_escape(stop);
+            } else {
+                at = stop + character.len_utf8();
+                balance.read(self.text, stop);
+                balance.quote(self.text, stop, at);
+            }
+        }
+        balance.read(self.text, content.end);
+        balance
     }
 
     /// Whether behind a string a comma stands, or nothing but closers up to the end.
@@ -306,6 +330,9 @@ impl Reader<'_, '_> {
             return true;
         }
         balance.read(self.text, quote.start);
+        if end == End::Content {
+            return false;
+        }
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
         let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
             (End::Content, ..)
