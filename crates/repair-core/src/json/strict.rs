@@ -226,7 +226,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn value(&mut self) -> Result<bool, StrictError> {
         let start = self.at;
         let (kind, flags) = match self.peek() {
-            b'"' => (Kind::String, if self.string()? { ESCAPED } else { 0 }),
+            b'"' => (Kind::String, self.string_value()?),
             b'{' => return self.container(Kind::Object, b'}'),
             b'[' => return self.container(Kind::Array, b']'),
             b't' => (self.literal("true", Kind::True)?, 0),
@@ -377,8 +377,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(())
     }
 
-    /// Steps over a string; true if it holds an escape.
-    fn string(&mut self) -> Result<bool, StrictError> {
+    /// Steps over the string of a value; returns its flags.
+    fn string_value(&mut self) -> Result<u8, StrictError> {
         if let [known, later @ ..] = self.known_strings
             && known.start == self.at
         {
@@ -389,8 +389,13 @@ impl<'r, 'a> Reader<'r, 'a> {
             self.known_strings = later;
             self.at = known.end;
             // Perhaps: who decodes it will see.
-            return Ok(true);
+            return Ok(ESCAPED);
         }
+        Ok(if self.string()? { ESCAPED } else { 0 })
+    }
+
+    /// Steps over a string; true if it holds an escape.
+    fn string(&mut self) -> Result<bool, StrictError> {
         let mut escaped = false;
         let mut at = self.at + 1;
         loop {

@@ -42,6 +42,8 @@ pub(super) struct Doubts {
     /// As many of them as another reading has that leaves out no key of the outermost object.
     most_surplus: Option<usize>,
     root_keys: usize,
+    /// Strings that end inside a literal of their content.
+    pub(super) inside_literal: usize,
     /// Strings that end inside an object of their content.
     torn: usize,
     /// Strings that end inside a literal behind a colon.
@@ -203,7 +205,7 @@ fn misfit(read: &Lenient, doubts: &Doubts) -> Misfit {
         doubts.surplus_keys,
         unusual(read).count(),
         doubts.spellings.len(),
-        faults(read, doubts) > 0,
+        faults(read, doubts) + doubts.inside_literal > 0,
     )
 }
 

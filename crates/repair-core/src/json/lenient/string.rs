@@ -135,9 +135,12 @@ impl Reader<'_, '_> {
                         inner,
                     };
                 }
-                if inner > 0 && balance.is_odd() && self.ends_member(after) {
-                    let balance = self.balance_with_brackets(content..stop, closers);
-                    self.doubts.string(&balance);
+                if inner > 0 && balance.is_odd() {
+                    self.doubts.inside_literal += 1;
+                    if self.ends_member(after) {
+                        let balance = self.balance_with_brackets(content..stop, closers);
+                        self.doubts.string(&balance);
+                    }
                 }
                 return Found {
                     token: start..after,
