@@ -46,6 +46,8 @@ pub(super) struct Doubts {
     pub(super) inside_literal: usize,
     /// Strings that end inside an object of their content.
     torn: usize,
+    /// Where the first of them ends that does so behind a colon.
+    torn_at: Option<usize>,
     /// Strings that end inside a literal behind a colon.
     suspect: usize,
     /// How commas and colons are spelled, with the white space around them.
@@ -107,10 +109,14 @@ impl Doubts {
         }
     }
 
-    /// Notes the end of a string that holds raw quotes, as the value of a member.
-    pub(super) fn string(&mut self, balance: &Balance) {
+    /// Notes the end of a string that holds raw quotes, as the value of a member; its closing quote
+    /// stands at `quote`.
+    pub(super) fn string(&mut self, balance: &Balance, quote: usize) {
         self.torn += usize::from(balance.is_in_object());
         self.suspect += usize::from(balance.is_in_member());
+        if balance.is_in_object() && balance.is_in_member() {
+            self.torn_at = self.torn_at.or(Some(quote));
+        }
     }
 
     /// Notes the end of an object.
@@ -154,7 +160,8 @@ pub(super) fn read(
         .is_some_and(|body| body.ends_with(['}', ']', '｝', '］']));
     if !is_whole
         && first.cut == Some(Cut::Inside)
-        && let Some(before) = doubts.surplus_at.and_then(|at| text.get(..at))
+        && let Some(at) = doubts.surplus_at.into_iter().chain(doubts.torn_at).min()
+        && let Some(before) = text.get(..at)
     {
         // What looks like a key may be content of the string before it: of neither more is certain.
         return frame::read(before, None, tree, place, max_depth, &mut Doubts::default());

@@ -139,7 +139,7 @@ impl Reader<'_, '_> {
                     self.doubts.inside_literal += 1;
                     if self.ends_member(after) {
                         let balance = self.balance_with_brackets(content..stop, closers);
-                        self.doubts.string(&balance);
+                        self.doubts.string(&balance, stop);
                     }
                 }
                 return Found {
