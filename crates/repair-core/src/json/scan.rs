@@ -65,7 +65,7 @@ fn skip_blocks(bytes: &[u8], from: usize, is_hit: impl Fn(u8) -> bool) -> usize 
 /// Index of the first quote or backslash at or after `from`.
 #[inline]
 pub(crate) fn quote_or_backslash(bytes: &[u8], from: usize) -> usize {
-    let is_hit = |byte| (byte == b'"') | (byte == b'\\');
+    let is_hit = |byte| matches!(byte, b'"' | b'\\');
     let hits = |word| same_bytes(word, b'"') | same_bytes(word, b'\\');
     find(bytes, skip_blocks(bytes, from, is_hit), hits, is_hit)
 }
