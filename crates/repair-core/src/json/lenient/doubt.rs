@@ -518,6 +518,32 @@ mod tests {
     }
 
     #[test]
+    fn a_torn_reading_is_no_rival_of_one_that_finds_as_many_keys_and_tears_nothing() {
+        let old = r##"r#"[{"op":"add","new":"/a"}]"#, f(), r#"[{"op":"add","new":"/b"}]"#,\n"##;
+        let escaped = old.replace('"', "\\\"");
+        let rest =
+            |old: &str| format!(r#"{{"old": "{old}", "count": 1, "new": "x", "path": "a"}}"#);
+        let want: Value = serde_json::from_str(&rest(&escaped)).unwrap();
+        assert_eq!(value_of("edit", true, &rest(old)), Some(want));
+    }
+
+    #[test]
+    fn behind_the_last_possible_end_before_a_broken_key_nothing_is_certain() {
+        let mut schema = schema("write");
+        schema["additionalProperties"] = json!(false);
+        let tree = crate::schema::compile::compile(&schema);
+        for end in [r#""pa"#, r#""path""#] {
+            let text = format!(r#"{{"content": "say \n x = "y", "z = w", {end}"#);
+            let read = read(&text, None, &tree, Some(tree.root()), MAX_DEPTH);
+            assert!(
+                read.cut.is_some() && !read.text.contains("pa"),
+                "{}",
+                read.text
+            );
+        }
+    }
+
+    #[test]
     fn a_key_that_no_string_can_hold_ends_it() {
         let text = r#"{"path": "a", "content": "f({"name": "x", "mode": "y"}"#;
         let want = json!({"path": "a", "content": "f({\"name\": \"x", "mode": "y"});
