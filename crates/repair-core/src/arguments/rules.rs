@@ -44,6 +44,8 @@ rules! {
     STRINGIFIED_NUMBER = lossless("stringified_number", 2, "a number was sent as a string; send the bare number");
     NUMBER_SPELLING = inferred("number_spelling", 20, "a number was sent as a string in an unusual spelling; send the bare number");
     NUMBER_WITH_EXTRAS = guess("number_with_extras", 120, "a number was sent with a unit or separators; send the bare number");
+    AMOUNT = guess("amount", 115, "an amount was sent in words or in another unit; send the number that the parameter asks for");
+    MOMENT = guess("moment", 115, "a date or time was sent in another form; send it as YYYY-MM-DD or HH:MM");
     STRINGIFIED_BOOLEAN = lossless("stringified_boolean", 2, "a boolean was sent as a string; send true or false without quotes");
     BOOLEAN_WORD = inferred("boolean_word", 15, "a word was sent for a boolean; send true or false");
     STRINGIFIED_NULL = lossless("stringified_null", 2, "null was sent as a string; send null without quotes");
@@ -116,6 +118,18 @@ pub(crate) static VALUE_RULES: &[ValueRule] = &[
         from: Kinds::STRING,
         to: Kinds::NUMBER,
         propose: propose::number_with_extras,
+    },
+    ValueRule {
+        rule: &AMOUNT,
+        from: Kinds::STRING,
+        to: Kinds::NUMBER,
+        propose: propose::amount,
+    },
+    ValueRule {
+        rule: &MOMENT,
+        from: Kinds::STRING,
+        to: Kinds::STRING,
+        propose: propose::moment,
     },
     ValueRule {
         rule: &STRINGIFIED_BOOLEAN,

@@ -100,10 +100,36 @@ pub(crate) fn search(
     target: Target<'_>,
     policy: &Policy,
 ) -> Found {
+    match walk(arena, root, target, policy, Strings::Fit) {
+        // Only where nothing else helps: the tree cannot tell which string the judge refused.
+        Found::Nothing if target.tree.has_patterns() => {
+            walk(arena, root, target, policy, Strings::MayBeRestated)
+        }
+        found => found,
+    }
+}
+
+/// What a walk takes a string under a pattern for.
+enum Strings {
+    Fit,
+    MayBeRestated,
+}
+
+fn walk(
+    arena: &mut Arena<'_>,
+    root: NodeId,
+    target: Target<'_>,
+    policy: &Policy,
+    strings: Strings,
+) -> Found {
     let always = duplicate_drops(arena);
     let mut replaced: Vec<NodeId> = arena.duplicates().iter().map(|pair| pair.earlier).collect();
     replaced.sort_unstable();
-    let mut solver = Solver::new(arena, target.tree, policy, &replaced);
+    let solver = Solver::new(arena, target.tree, policy, &replaced);
+    let mut solver = match strings {
+        Strings::Fit => solver,
+        Strings::MayBeRestated => solver.restating(),
+    };
     let solutions = solver.solve(root, target.tree.root(), Slot::Root);
     let exhausted = solver.is_exhausted();
     let plans = solver.plans;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::choice::is_allowed_value;
+use super::moment;
 use super::plan::{Edit, Need, Plans, Solutions, Step};
 use super::rules;
 use super::value::{Fault, Whole};
@@ -48,6 +49,9 @@ pub(crate) struct Solver<'s, 't, 'a> {
     is_plain: bool,
     /// Members that another one of the same key replaces.
     pub(super) replaced: &'t [NodeId],
+    /// Whether a string under a pattern is taken for one that does not match, if it is a date or a
+    /// time in another form.
+    restates: bool,
     proposals: u32,
     steps_left: usize,
     /// How many bytes of strings may still be read as JSON.
@@ -111,9 +115,18 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             alternatives: 0,
             is_plain: tree.is_exact(),
             replaced,
+            restates: false,
             proposals: 0,
             steps_left,
             reading_left,
+        }
+    }
+
+    /// The same, for arguments of which the judge refused every repair that the tree knows.
+    pub(super) fn restating(self) -> Self {
+        Self {
+            restates: true,
+            ..self
         }
     }
 
@@ -170,6 +183,14 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         ty.kinds.allows(kind, integral)
             && !(kind == Kind::Number && self.policy.integral_floats())
             && is_allowed_value(self.arena, node, ty)
+            && !self.is_restatable(node, ty)
+    }
+
+    fn is_restatable(&self, node: NodeId, ty: &Type) -> bool {
+        self.restates
+            && ty.has_pattern()
+            && self.arena.node(node).kind == Kind::String
+            && moment::restated(&self.arena.string(node)).is_some()
     }
 
     fn solve_union(&mut self, node: NodeId, union: &'t Type, slot: Slot) -> Solutions {
@@ -258,7 +279,10 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         let kind = self.arena.node(node).kind;
         let integral = || number::is_integral(self.arena.token(node));
         let mut solutions = Solutions::none();
-        if ty.kinds.allows(kind, integral) && is_allowed_value(self.arena, node, ty) {
+        if ty.kinds.allows(kind, integral)
+            && is_allowed_value(self.arena, node, ty)
+            && !self.is_restatable(node, ty)
+        {
             let was_plain = self.is_plain;
             self.is_plain &= !whole.is_union;
             solutions = match kind {
