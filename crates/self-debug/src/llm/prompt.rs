@@ -227,7 +227,10 @@ impl Data {
                 "why": shortened(&candidate.why, PASSAGE),
             })
         });
-        let by_rule = failure.by_rule.iter().filter(|candidate| is_reading(candidate));
+        let by_rule = failure
+            .by_rule
+            .iter()
+            .filter(|candidate| is_reading(candidate));
         let by_rule: Vec<&Candidate> = by_rule.take(RULES).collect();
         let by_rule = latest(&by_rule, |candidate| {
             json!({
