@@ -412,7 +412,7 @@ async fn hostile_texts_stay_data() {
     assert_eq!(names(&mut subscription)[0], "failed");
     let request = &server.requests()[0].body;
     let text = request["messages"][1]["content"].as_str().unwrap();
-    assert_eq!(text.lines().count(), 9, "{text}");
+    assert_eq!(text.lines().count(), 10, "one for each item: {text}");
     assert!(!text.contains(['<', '`']), "{text}");
     for line in text.lines() {
         let (_, data) = line.split_once(": ").unwrap();

@@ -21,6 +21,7 @@ use rmcp::service::{Peer, RequestContext, RoleServer, RunningService, serve_serv
 use self_debug::mcp::{McpError, McpServer, McpTools, answer};
 use self_debug::{Effect, ErrorClass, RawCall, ToolBox};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 /// A server with tools that can be exchanged.
 #[derive(Clone)]
@@ -170,15 +171,9 @@ async fn a_server_that_is_disconnected_while_it_connects_leaves_another_of_its_n
     let (here, there) = tokio::io::duplex(64 << 10);
     let slow = Arc::clone(&servers);
     let slow = tokio::spawn(async move { slow.connect(McpServer::new("one"), here).await });
-    // Its name is reserved before it answers.
-    let is_taken = async || {
-        let (here, _there) = tokio::io::duplex(64);
-        let other = servers.connect(McpServer::new("one"), here).await;
-        matches!(other, Err(McpError::NameTaken(_)))
-    };
-    while !is_taken().await {
-        tokio::task::yield_now().await;
-    }
+    // It has asked the server, which has not answered.
+    let mut there = BufReader::new(there);
+    assert!(!there.fill_buf().await.expect("a question").is_empty());
     servers.disconnect("one");
     let _two = connect(&servers, McpServer::new("one"), names(&["weather"])).await;
     let late = Server {
