@@ -144,13 +144,17 @@ impl<'v> Envelopes<'v, '_> {
     fn all(&self, root: usize) -> Option<Vec<Printed>> {
         let mut calls = Vec::new();
         // Lists in lists are read in the order of the text.
-        let mut waiting = vec![root];
-        while let Some(at) = waiting.pop() {
+        let mut waiting = Vec::new();
+        let mut next = Some(root);
+        while let Some(at) = next.take().or_else(|| waiting.pop()) {
             match self.values.node(at)?.kind {
-                Kind::Object => match self.wrapped(at) {
-                    Some(inner) => waiting.push(inner),
-                    None => calls.extend(self.object(at)?),
-                },
+                Kind::Object => {
+                    let members = self.members(at);
+                    match self.wrapped(&members) {
+                        Some(inner) => next = Some(inner),
+                        None => self.object(&members, &mut calls)?,
+                    }
+                }
                 Kind::Array | Kind::Tuple => {
                     if let Some(pairs) = self.pairs(at) {
                         calls.extend(pairs);
@@ -173,11 +177,9 @@ impl<'v> Envelopes<'v, '_> {
 
     /// The members of an object.
     fn members(&self, at: usize) -> Vec<(Cow<'v, str>, usize)> {
-        let children: Vec<usize> = self.values.children(at).collect();
-        children
-            .chunks_exact(2)
-            .filter_map(|pair| Some((self.key(*pair.first()?), *pair.last()?)))
-            .collect()
+        let mut children = self.values.children(at);
+        let pairs = std::iter::from_fn(|| Some((children.next()?, children.next()?)));
+        pairs.map(|(key, value)| (self.key(key), value)).collect()
     }
 
     fn kind(&self, at: usize) -> Option<Kind> {
@@ -185,8 +187,7 @@ impl<'v> Envelopes<'v, '_> {
     }
 
     /// `{"tool_calls": […]}`, `{"type": "function", "function": {…}}`.
-    fn wrapped(&self, at: usize) -> Option<usize> {
-        let members = self.members(at);
+    fn wrapped(&self, members: &[(Cow<'v, str>, usize)]) -> Option<usize> {
         let is_container = |at: usize| {
             matches!(
                 self.kind(at),
@@ -202,8 +203,7 @@ impl<'v> Envelopes<'v, '_> {
         (!has_name).then_some(*inner)
     }
 
-    fn object(&self, at: usize) -> Option<Vec<Printed>> {
-        let members = self.members(at);
+    fn object(&self, members: &[(Cow<'v, str>, usize)], calls: &mut Vec<Printed>) -> Option<()> {
         let expected = self.context.is_expected();
         let find = |keys: &[&str], more: &[&str]| {
             let more = if expected { more } else { &[] };
@@ -218,7 +218,8 @@ impl<'v> Envelopes<'v, '_> {
             .filter(|at| matches!(self.kind(*at), Some(Kind::String | Kind::Word)))
             .map(|at| clean_name(&self.key(at)).into_owned());
         let Some(name) = name.filter(|name| self.context.knows(name)) else {
-            return self.named_by_key(&members);
+            calls.extend(self.named_by_key(members)?);
+            return Some(());
         };
         let arguments = find(ARGUMENT_KEYS, MORE_ARGUMENT_KEYS);
         let is_envelope_key = |key: &str| {
@@ -233,11 +234,11 @@ impl<'v> Envelopes<'v, '_> {
         let beside = members.iter().any(|(key, _)| !is_envelope_key(key));
         let arguments = match arguments {
             Some(at) if beside && expected => {
-                Some(self.merged(&members, at, &name, &is_envelope_key)?)
+                Some(self.merged(members, at, &name, &is_envelope_key)?)
             }
             Some(_) if beside => return None,
             Some(at) => Some(self.text_of(at)?),
-            None if expected => match self.inline(&members, &name)? {
+            None if expected => match self.inline(members, &name)? {
                 (_, 0) => None,
                 (arguments, _) => Some(arguments),
             },
@@ -249,12 +250,13 @@ impl<'v> Envelopes<'v, '_> {
             .find_map(|wanted| members.iter().find(|(key, _)| key == wanted))
             .map(|(_, at)| self.key(*at).into_owned())
             .filter(|id| !id.is_empty() && id.len() < 128);
-        Some(vec![Printed {
+        calls.push(Printed {
             name,
             arguments,
             id,
             ending: Ending::Own,
-        }])
+        });
+        Some(())
     }
 
     /// The text of arguments: a container as it stands, or the content of a string.

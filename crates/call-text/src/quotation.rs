@@ -134,6 +134,16 @@ impl Quotation {
             }
             return;
         }
+        if let [.., lead, mark] = text.as_bytes()
+            && lead.is_ascii()
+            && mark.is_ascii_graphic()
+        {
+            self.mark = char::from(*mark);
+            self.lead = char::from(*lead);
+            self.last = self.mark;
+            self.again = false;
+            return;
+        }
         let Some(last) = text.chars().next_back() else {
             return;
         };
