@@ -30,6 +30,7 @@ pub(crate) enum Beginning {
 
 /// How `text` stands to `word`. Most words are another from the second byte on, so bytes are
 /// compared one by one.
+#[inline]
 pub(crate) fn beginning(text: &str, word: &str) -> Beginning {
     let mut text = text.bytes();
     for wanted in word.bytes() {

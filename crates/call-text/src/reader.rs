@@ -14,10 +14,10 @@ use crate::options::{Mode, ReadOptions};
 use crate::pending::{Condition, Pending};
 use crate::printed::{Ending, Printed};
 use crate::prose::Prose;
-use crate::search::{self, Search};
+use crate::search::{Search, Seen};
 use crate::section::Found;
 use crate::told::Told;
-use crate::tools::KnownWords;
+use crate::tools::{KnownWords, MAX_NAME};
 use crate::trigger;
 use crate::turns::Turn;
 use look::Step;
@@ -84,6 +84,8 @@ pub struct CallReader {
     held: String,
     /// How much of it has come out all the same.
     gone: usize,
+    /// Where its last word begins, as long as nothing is under way.
+    word: usize,
     /// How far `held` is known to be text.
     at: usize,
     prose: Prose,
@@ -118,6 +120,7 @@ impl CallReader {
             options,
             held: String::new(),
             gone: 0,
+            word: 0,
             at: 0,
             prose: Prose::default(),
             section: None,
@@ -158,25 +161,34 @@ impl CallReader {
     /// ```
     pub fn feed(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
         let expected = self.options.mode == Mode::Expected;
-        if !self.is_calm || !search::is_calm(text, expected) {
-            self.advance(text, false, out);
-        } else if expected {
-            self.hold_word(text, out);
-        } else if !text.is_empty() {
-            self.prose.see_calm(text);
-            out(Part::Text(text));
+        let seen = if self.is_calm { Seen::of(text) } else { None };
+        match seen.filter(|seen| seen.is_calm(expected)) {
+            None => self.advance(text, false, out),
+            Some(seen) if expected => self.hold_word(text, seen.word(text), out),
+            Some(_) if text.is_empty() => {}
+            Some(_) => {
+                self.prose.see_calm(text);
+                out(Part::Text(text));
+            }
         }
     }
 
     /// Goes on over a piece of a line in which nothing begins. What comes next may make a call of
-    /// the last word.
-    fn hold_word(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
+    /// the last word, which begins here if `word` says where.
+    fn hold_word(&mut self, text: &str, word: Option<usize>, out: &mut dyn FnMut(Part<'_>)) {
         /// How much of `held` may have come out before it is taken from it.
         const MAX_GONE: usize = 1024;
+        if let Some(start) = word {
+            self.word = self.held.len() + start;
+        }
         self.held.push_str(text);
         self.at = self.held.len();
         self.prose.see_calm(text);
-        let certain = self.certain(&self.held, self.gone);
+        let certain = if self.at - self.word > MAX_NAME {
+            self.certain(&self.held, self.gone)
+        } else {
+            floor(&self.held, self.word.saturating_sub(LOOK_BACK))
+        };
         if certain > self.gone {
             out(Part::Text(
                 self.held.get(self.gone..certain).unwrap_or_default(),
@@ -191,6 +203,7 @@ impl CallReader {
     fn drop_gone(&mut self) {
         self.held.drain(..self.gone);
         self.at -= self.gone;
+        self.word -= self.gone.min(self.word);
         self.gone = 0;
     }
 
@@ -217,6 +230,7 @@ impl CallReader {
         self.held.len() - self.gone + self.pending.waiting()
     }
 
+    #[inline(never)]
     fn advance(&mut self, text: &str, is_end: bool, out: &mut dyn FnMut(Part<'_>)) {
         if self.gone > 0 {
             self.drop_gone();
@@ -239,6 +253,9 @@ impl CallReader {
         }
         self.held = held;
         self.is_calm = self.sees_calm();
+        if self.is_calm {
+            self.word = self.held.len() - trigger::name_before(&self.held).len();
+        }
     }
 
     /// Walks over the held text; how much of it came out.

@@ -1,6 +1,6 @@
 //! The search for places where something may begin: one pass over blocks of 64 bytes.
 
-use crate::trigger::{may_end_name, may_start};
+use crate::trigger::{may_end_name, may_start, name_before};
 
 /// The second byte of `◁`, the only token that begins with a character outside ASCII.
 const TOKEN_BYTE: u8 = 0x97;
@@ -14,6 +14,10 @@ static CLASSES: [u8; 256] = classes();
 const BEGINS: u8 = 1;
 /// The same where calls are expected.
 const BEGINS_EXPECTED: u8 = 2;
+/// It may be part of a name.
+const NAME: u8 = 4;
+/// It is part of a character outside ASCII.
+const NOT_ASCII: u8 = 8;
 
 #[allow(
     clippy::indexing_slicing,
@@ -25,8 +29,11 @@ const fn classes() -> [u8; 256] {
     let mut byte = 0;
     while byte < classes.len() {
         classes[byte] = match byte as u8 {
-            b'<' | b'[' | b']' | b'{' | b'`' | b'\n' | TOKEN_BYTE => BEGINS | BEGINS_EXPECTED,
+            b'<' | b'[' | b']' | b'{' | b'`' | b'\n' => BEGINS | BEGINS_EXPECTED,
             b'(' => BEGINS_EXPECTED,
+            TOKEN_BYTE => BEGINS | BEGINS_EXPECTED | NOT_ASCII,
+            byte if !byte.is_ascii() => NOT_ASCII,
+            byte if may_end_name(Some(&byte)) => NAME,
             _ => 0,
         };
         byte += 1;
@@ -34,11 +41,46 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// Whether nothing can begin or end in a piece of a line.
-pub(crate) fn is_calm(piece: &str, expected: bool) -> bool {
-    let wanted = if expected { BEGINS_EXPECTED } else { BEGINS };
-    let class = |byte: u8| CLASSES.get(usize::from(byte)).copied().unwrap_or_default();
-    piece.len() <= BLOCK && piece.bytes().fold(0, |bits, byte| bits | class(byte)) & wanted == 0
+/// What stands in a piece of a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    classes: u8,
+    /// Where its last word begins.
+    word: usize,
+}
+
+impl Seen {
+    /// Looks over a short piece; a long one is searched faster.
+    pub(crate) fn of(piece: &str) -> Option<Self> {
+        if piece.len() > BLOCK {
+            return None;
+        }
+        let (mut classes, mut word) = (0, 0);
+        for (at, byte) in piece.bytes().enumerate() {
+            let class = CLASSES.get(usize::from(byte)).copied().unwrap_or_default();
+            classes |= class;
+            if class & NAME == 0 {
+                word = at + 1;
+            }
+        }
+        Some(Self { classes, word })
+    }
+
+    /// Whether nothing can begin or end in it.
+    pub(crate) fn is_calm(self, expected: bool) -> bool {
+        let begins = if expected { BEGINS_EXPECTED } else { BEGINS };
+        self.classes & begins == 0
+    }
+
+    /// Where the last word of the piece begins; `None` if the piece does not begin one.
+    pub(crate) fn word(self, piece: &str) -> Option<usize> {
+        let start = if self.classes & NOT_ASCII == 0 {
+            self.word
+        } else {
+            piece.len() - name_before(piece).len()
+        };
+        (start > 0).then_some(start)
+    }
 }
 
 /// The search for places where something may begin.

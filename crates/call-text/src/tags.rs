@@ -80,15 +80,19 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     let word = inside.strip_prefix('/').unwrap_or(inside);
     let is_closing = word.len() < inside.len();
     let bare = without_prefix(word);
-    let found = [
+    let mut found: Option<(Role, &str)> = None;
+    for (role, words) in [
         (Role::List, LIST_WORDS),
         (Role::Call, CALL_WORDS),
         (Role::Parameter, PARAMETER_WORDS),
-    ]
-    .into_iter()
-    .flat_map(|(role, words)| words.iter().map(move |word| (role, *word)))
-    .filter(|(_, word)| beginning(bare, word) == Beginning::Whole)
-    .max_by_key(|(_, word)| word.len());
+    ] {
+        for word in words {
+            let is_longer = found.is_none_or(|(_, known)| known.len() < word.len());
+            if is_longer && beginning(bare, word) == Beginning::Whole {
+                found = Some((role, word));
+            }
+        }
+    }
     let Some((role, word)) = found else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
         return if could_grow {
@@ -317,7 +321,7 @@ fn read_parameters(
                     cursor.at = cursor.text.len();
                     return Ok(Ending::Cut);
                 };
-                parameters.add(key, &raw, next.is_string, place);
+                parameters.add(key, raw, next.is_string, place);
             }
             // A stray closing tag.
             Some(next) if next.role == Role::Parameter => cursor.at += next.length,
@@ -395,7 +399,7 @@ struct Value<'v, 's> {
 impl Value<'_, '_> {
     /// The text of the value, without the line breaks that the syntax adds; steps over its end.
     /// `None`: the text ended inside.
-    fn read(&self, cursor: &mut Cursor<'_>) -> Look<Option<String>> {
+    fn read<'t>(&self, cursor: &mut Cursor<'t>) -> Look<Option<&'t str>> {
         const CDATA: &str = "<![CDATA[";
         let mut ahead = *cursor;
         ahead.skip_space();
@@ -405,7 +409,7 @@ impl Value<'_, '_> {
                 ahead.at += end + 3;
                 *cursor = ahead;
                 cursor.skip_space();
-                let text = rest.get(..end).unwrap_or_default().to_owned();
+                let text = rest.get(..end).unwrap_or_default();
                 match tag(cursor) {
                     Ok(tag) if tag.is_closing && tag.role == Role::Parameter => {
                         cursor.at += tag.length;
@@ -447,7 +451,7 @@ impl Value<'_, '_> {
             if let Some(after) = end {
                 let raw = here.since(start);
                 cursor.at = after;
-                return Ok(Some(without_added_breaks(raw).to_owned()));
+                return Ok(Some(without_added_breaks(raw)));
             }
             at = here.at + 1;
         }

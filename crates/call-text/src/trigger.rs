@@ -6,12 +6,15 @@ use crate::tools::MAX_NAME;
 use crate::turns::TURNS;
 
 /// Whether a byte may be the last of a name.
-pub(crate) fn may_end_name(byte: Option<&u8>) -> bool {
-    byte.is_some_and(|byte| {
-        !byte.is_ascii()
-            || byte.is_ascii_alphanumeric()
-            || matches!(byte, b'_' | b'.' | b'-' | b':' | b'/' | b'\\')
-    })
+pub(crate) const fn may_end_name(byte: Option<&u8>) -> bool {
+    match byte {
+        Some(byte) => {
+            !byte.is_ascii()
+                || byte.is_ascii_alphanumeric()
+                || matches!(*byte, b'_' | b'.' | b'-' | b':' | b'/' | b'\\')
+        }
+        None => false,
+    }
 }
 
 /// Which formats may begin, by the first three bytes of their markers: a hash, and a bit for each
