@@ -41,7 +41,9 @@ const HOSTILE: &[&str] = &[
 ];
 const CALL: &str = r#"{"query": "rings of the outer planets", "limit": 20, "deep": true, "tags": ["a", "b"], "page": {"first": 1, "last": 9}}"#;
 
-const GROUPS: &[(&str, fn(&ToolSet))] = &[
+type Group = fn(&ToolSet);
+
+const GROUPS: &[(&str, Group)] = &[
     ("whole", whole),
     ("pieces", pieces_of_three),
     ("calls", calls),

@@ -150,6 +150,10 @@ impl Search {
         if bytes.get(at) != Some(&b'\n') {
             return trigger_at(bytes, at, self.expected);
         }
+        // Most lines are done with here.
+        if !self.starts.may_matter(*bytes.get(at + 1)?, any_word) {
+            return None;
+        }
         let mut line = bytes.get(at + 1..)?;
         while let [b' ' | b'\t' | b'\r', rest @ ..] = line {
             line = rest;
@@ -160,13 +164,13 @@ impl Search {
 
 /// Which of the first 64 bytes may matter, as bits.
 fn bits(bytes: &[u8], expected: bool) -> u64 {
-    let mut padded = [0; BLOCK];
-    let block = bytes.first_chunk().unwrap_or_else(|| {
+    let Some(block) = bytes.first_chunk() else {
+        let mut padded = [0; BLOCK];
         for (padded, byte) in padded.iter_mut().zip(bytes) {
             *padded = *byte;
         }
-        &padded
-    });
+        return bits(&padded, expected);
+    };
     let matters = |byte: u8| matches!(byte, b'<' | b'[' | b'`' | b'\n' | TOKEN_BYTE);
     if expected {
         bits_where(block, |byte| matters(byte) | matches!(byte, b'{' | b'('))
@@ -179,16 +183,40 @@ fn bits(bytes: &[u8], expected: bool) -> u64 {
 fn bits_where(block: &[u8; BLOCK], is_hit: impl Fn(u8) -> bool) -> u64 {
     // Loops of this form the compiler makes comparisons of many bytes at once.
     let mut hits = [0_u8; BLOCK];
-    for (hit, byte) in hits.iter_mut().zip(block) {
-        *hit = u8::from(is_hit(*byte));
+    for ((hit, byte), bit) in hits.iter_mut().zip(block).zip(&BITS) {
+        *hit = if is_hit(*byte) { *bit } else { 0 };
     }
-    let mut bits = 0;
-    for (at, eight) in hits.as_chunks().0.iter().enumerate() {
-        // Of eight bytes the last bit of each, side by side in the highest byte.
-        let side_by_side = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        bits |= side_by_side << (8 * at);
+    let rows = hits.as_chunks().0.iter();
+    let columns = rows.fold(0, |columns, row| columns | u64::from_le_bytes(*row));
+    if columns == 0 { 0 } else { transposed(columns) }
+}
+
+/// The bit of a byte in a block: that of its row of eight.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which finds an index out of bounds"
+)]
+static BITS: [u8; BLOCK] = {
+    let mut bits = [0; BLOCK];
+    let mut at = 0;
+    while at < BLOCK {
+        bits[at] = 1 << (at / 8);
+        at += 1;
     }
     bits
+};
+
+/// Eight rows of eight bits as columns: bit 8 x + y of the result is bit 8 y + x.
+fn transposed(bits: u64) -> u64 {
+    let steps = [
+        (7, 0x00AA_00AA_00AA_00AA),
+        (14, 0x0000_CCCC_0000_CCCC),
+        (28, 0x0000_0000_F0F0_F0F0),
+    ];
+    steps.into_iter().fold(bits, |bits, (distance, mask)| {
+        let differ = (bits ^ (bits >> distance)) & mask;
+        bits ^ differ ^ (differ << distance)
+    })
 }
 
 /// Where the trigger begins to which a byte belongs.
@@ -235,6 +263,8 @@ const ALWAYS: u8 = 1;
 const WORD: u8 = 2;
 /// More of its bytes tell.
 const PERHAPS: u8 = 4;
+/// What stands behind the blank tells.
+const BLANK: u8 = 8;
 
 impl LineStarts {
     /// Of the markers, and of these names.
@@ -245,10 +275,10 @@ impl LineStarts {
         };
         for byte in 0..=u8::MAX {
             let class = match byte {
-                b'{' | b'[' | b'>' | b'~' => ALWAYS,
-                // Perhaps white space.
-                0xC2 | 0xE1..=0xE3 => ALWAYS,
+                // The last ones perhaps begin white space.
+                b'{' | b'[' | b'>' | b'~' | 0xC2 | 0xE1..=0xE3 => ALWAYS,
                 b'#' | b'*' => WORD,
+                b' ' | b'\t' | b'\r' => BLANK,
                 _ if byte == b'_' || byte.is_ascii_alphanumeric() => {
                     WORD | if may_start(&[byte]) { PERHAPS } else { 0 }
                 }
@@ -296,19 +326,43 @@ impl LineStarts {
         self.names.get(word).is_some_and(|bits| bits & bit != 0)
     }
 
+    fn class(&self, first: u8) -> u8 {
+        let class = self.first.get(usize::from(first));
+        class.copied().unwrap_or_default()
+    }
+
+    /// Whether a line may matter that begins with this byte.
+    fn may_matter(&self, first: u8, any_word: bool) -> bool {
+        let word = if any_word { WORD } else { 0 };
+        self.class(first) & (ALWAYS | PERHAPS | BLANK | word) != 0
+    }
+
     /// Whether a line that begins with these bytes, blanks aside, may matter. `any_word`: all words
     /// do.
     fn matter(&self, line: &[u8], any_word: bool) -> bool {
         let Some(first) = line.first() else {
             return false;
         };
-        let class = self
-            .first
-            .get(usize::from(*first))
-            .copied()
-            .unwrap_or_default();
+        let class = self.class(*first);
         class & ALWAYS != 0
             || any_word && class & WORD != 0
             || class & PERHAPS != 0 && (self.may_start_name(line) || may_start(line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::indexing_slicing, reason = "a test")]
+    fn each_byte_of_a_block_has_its_bit() {
+        for at in 0..BLOCK {
+            let mut block = [b'.'; BLOCK];
+            block[at] = b'<';
+            assert_eq!(bits(&block, false), 1 << at);
+            assert_eq!(bits(&block[..at], true), 0);
+            assert_eq!(bits(&block[..=at], true), 1 << at);
+        }
     }
 }

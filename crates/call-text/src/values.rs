@@ -178,11 +178,11 @@ impl Paused {
 
     /// Whether the value still needs more text.
     pub(crate) fn needs_more(&mut self, text: &str) -> bool {
+        /// What is read again more often is not worth it.
+        const MAX_TIMES: usize = 16;
         if self.is_inside_string(text) {
             return true;
         }
-        // What is read again and again is not worth it.
-        const MAX_TIMES: usize = 16;
         let known = if self.seen.0 == self.at {
             self.seen.1
         } else {
