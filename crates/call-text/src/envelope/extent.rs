@@ -172,6 +172,19 @@ fn balanced(text: &str) -> Option<usize> {
     None
 }
 
+/// Where the first paragraph of a broken text ends, unless a string goes on there.
+fn paragraph_end(text: &str) -> Option<usize> {
+    let mut strings = Strings::default();
+    text.char_indices().find_map(|(at, c)| {
+        let ends = c == '\n' && text.get(at..)?.starts_with("\n\n");
+        if ends && !strings.may_hold(text, at) {
+            return Some(at);
+        }
+        strings.see(at, c);
+        None
+    })
+}
+
 /// How long a broken text is that begins as a call and is none: what stands in it is no call either.
 pub(crate) fn broken_length(cursor: Cursor<'_>, context: Context<'_>) -> Option<usize> {
     let is_broken = begins_as_call(cursor) == Ok(true)
@@ -182,7 +195,7 @@ pub(crate) fn broken_length(cursor: Cursor<'_>, context: Context<'_>) -> Option<
     let rest = cursor.rest();
     let end = || {
         balanced(rest)
-            .or_else(|| rest.find("\n\n"))
+            .or_else(|| paragraph_end(rest))
             .unwrap_or(rest.len())
     };
     is_broken.then(end)
