@@ -17,8 +17,10 @@ impl Attempts {
     /// Whether to look again at what stands from `at` on in a text, to which `new` was added.
     pub(crate) fn is_due(&mut self, text: &str, at: usize, new: &str, is_end: bool) -> bool {
         let length = text.len().saturating_sub(at);
+        // A reader that knows what it waits for is asked without a reason less often.
+        let growth = if self.paused.is_some() { 4 } else { 2 };
         let is_due = is_end
-            || length >= self.length.saturating_mul(2)
+            || length >= self.length.saturating_mul(growth)
             || match &mut self.paused {
                 Some(paused) => {
                     let text = text.get(at.saturating_sub(self.back)..).unwrap_or_default();
