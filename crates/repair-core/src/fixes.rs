@@ -298,14 +298,9 @@ fn target(edit: Edit) -> NodeId {
 
 /// Renders a fix of the text. Its place is an offset: the text had no paths yet.
 pub(crate) fn render_text_fix(fix: &TextFix, emitted: &str, strict: &str) -> Fix {
-    let cut =
-        |text: &str, range: &Range<usize>| text.get(range.clone()).unwrap_or_default().to_owned();
-    Fix::new(
-        fix.rule,
-        "",
-        &cut(emitted, &fix.before),
-        &cut(strict, &fix.after),
-    )
-    .with_risk(fix.risk)
-    .at_offset(fix.before.start)
+    let before = emitted.get(fix.before.clone()).unwrap_or_default();
+    let after = strict.get(fix.after.clone()).unwrap_or_default();
+    Fix::new(fix.rule, "", before, after)
+        .with_risk(fix.risk)
+        .at_offset(fix.before.start)
 }

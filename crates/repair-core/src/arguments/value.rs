@@ -221,7 +221,7 @@ fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>, text: &str) -> O
     if !solver.may_read(text.len()) {
         return None;
     }
-    let read = lenient::read(text, solver.tree, Some(fault.ty.id), MAX_DEPTH);
+    let read = lenient::read(text, None, solver.tree, Some(fault.ty.id), MAX_DEPTH);
     let [value] = read.values.as_slice() else {
         return None;
     };
