@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 
+use super::rules;
 use super::solver::{Slot, Solver};
 use super::{amount, moment};
 use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, lenient, number};
-use crate::rule::Risk;
+use crate::rule::{Risk, Rule};
 use crate::schema::tree::{Kinds, Type};
 use crate::units::{self, Unit};
 
@@ -53,14 +54,25 @@ fn scalar(solver: &mut Solver<'_, '_, '_>, kind: Kind, token: &str) -> Option<Pr
 
 // ---- stringified scalars ----
 
+/// The kind of scalar, but for strings, that a text is the JSON of, and the rule about such texts.
+pub(super) fn spelled(text: &str) -> Option<(Kind, &'static Rule)> {
+    match text {
+        _ if number::is_strict(text) => Some((Kind::Number, &rules::STRINGIFIED_NUMBER)),
+        "true" => Some((Kind::True, &rules::STRINGIFIED_BOOLEAN)),
+        "false" => Some((Kind::False, &rules::STRINGIFIED_BOOLEAN)),
+        "null" => Some((Kind::Null, &rules::STRINGIFIED_NULL)),
+        _ => None,
+    }
+}
+
 pub(super) fn stringified_number(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    if !number::is_strict(&solver.arena.string(fault.node)) {
-        return None;
+    match spelled(&solver.arena.string(fault.node)) {
+        Some((kind @ Kind::Number, _)) => proposed(solver.arena.new_unquoted(kind, fault.node)),
+        _ => None,
     }
-    proposed(solver.arena.new_unquoted(Kind::Number, fault.node))
 }
 
 /// White space around a number, a plus sign, a bare point, leading zeros.
@@ -129,9 +141,10 @@ pub(super) fn stringified_boolean(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    match &*solver.arena.string(fault.node) {
-        "true" => scalar(solver, Kind::True, "true"),
-        "false" => scalar(solver, Kind::False, "false"),
+    match spelled(&solver.arena.string(fault.node)) {
+        Some((kind @ (Kind::True | Kind::False), _)) => {
+            proposed(solver.arena.new_unquoted(kind, fault.node))
+        }
         _ => None,
     }
 }

@@ -173,13 +173,19 @@ impl Members {
 
     /// The declared property of that name.
     pub(crate) fn property(&self, name: &str) -> Option<&Property> {
-        self.position(name).map(|(_, property)| property)
+        self.position(name, 0).map(|(_, property)| property)
     }
 
-    /// The declared property of that name, and its position.
-    pub(crate) fn position(&self, name: &str) -> Option<(usize, &Property)> {
+    /// The declared property of that name, and its position; `likely` is where it stands if the
+    /// names are asked for in the order of the schema.
+    pub(crate) fn position(&self, name: &str, likely: usize) -> Option<(usize, &Property)> {
         /// Up to so many names are sooner compared than hashed.
         const FEW: usize = 16;
+        if let Some(property) = self.properties.get(likely)
+            && *property.name == *name
+        {
+            return Some((likely, property));
+        }
         let at = if self.properties.len() <= FEW {
             let names = self.properties.iter().map(|property| &*property.name);
             names.into_iter().position(|known| known == name)?
