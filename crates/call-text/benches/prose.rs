@@ -1,7 +1,8 @@
 //! How long reading takes, beside what a host does with the same text anyway: one search for a byte
 //! that is not in it, appending it to a string, repairing the same calls natively.
 //!
-//! `cargo bench -p call-text --bench prose`, also with some of `-- whole pieces calls hostile`.
+//! `cargo bench -p call-text --bench prose`, also with some of `-- whole pieces calls hostile`; any
+//! other words choose the rows that hold one of them.
 #![allow(clippy::print_stdout, reason = "its output is the table")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
@@ -40,12 +41,31 @@ const HOSTILE: &[&str] = &[
 ];
 const CALL: &str = r#"{"query": "rings of the outer planets", "limit": 20, "deep": true, "tags": ["a", "b"], "page": {"first": 1, "last": 9}}"#;
 
-/// The least time of the work, and of the baseline, measured in turns: a busy machine only adds.
-fn least(
-    rounds: usize,
-    mut work: impl FnMut(),
-    mut baseline: impl FnMut(),
-) -> (Duration, Duration) {
+type Group = fn(&ToolSet);
+
+const GROUPS: &[(&str, Group)] = &[
+    ("whole", whole),
+    ("pieces", pieces_of_three),
+    ("calls", calls),
+    ("hostile", hostile),
+];
+
+/// What is asked for: groups if they are names of groups, else rows.
+fn wanted(groups: bool) -> Vec<String> {
+    let is_group = |word: &String| GROUPS.iter().any(|(name, _)| name == word);
+    std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-') && is_group(word) == groups)
+        .collect()
+}
+
+/// Prints the least time of the work, and of the baseline, measured in turns: a busy machine only
+/// adds.
+fn row(name: &str, limit: &str, rounds: usize, mut work: impl FnMut(), mut baseline: impl FnMut()) {
+    let wanted = wanted(false);
+    if !wanted.is_empty() && !wanted.iter().any(|word| name.contains(word)) {
+        return;
+    }
     let time = |work: &mut dyn FnMut()| {
         let start = Instant::now();
         work();
@@ -56,7 +76,13 @@ fn least(
         least.0 = least.0.min(time(&mut work));
         least.1 = least.1.min(time(&mut baseline));
     }
-    least
+    let (ours, baseline) = least;
+    println!(
+        "{name:<44} {:>11} {:>11} {:>8.1} {limit:>6}",
+        format!("{ours:.1?}"),
+        format!("{baseline:.1?}"),
+        ours.as_secs_f64() / baseline.as_secs_f64()
+    );
 }
 
 /// The text in pieces of this many bytes.
@@ -84,15 +110,6 @@ fn read(pieces: &[&str], mode: Mode, tools: &ToolSet) -> (usize, Vec<RawCall<'st
     }
     reader.end(&mut take);
     (bytes, calls)
-}
-
-fn row(name: &str, (ours, baseline): (Duration, Duration), limit: &str) {
-    println!(
-        "{name:<44} {:>11} {:>11} {:>8.1} {limit:>6}",
-        format!("{ours:.1?}"),
-        format!("{baseline:.1?}"),
-        ours.as_secs_f64() / baseline.as_secs_f64()
-    );
 }
 
 fn head(what: &str, baseline: &str) {
@@ -127,12 +144,13 @@ fn prose(tools: &ToolSet, size: usize, baseline: fn(&[&str])) {
         let text = sample.repeat(1_000_000 / sample.len());
         let pieces = pieces(&text, size);
         for mode in [Mode::Leaked, Mode::Expected] {
-            let times = least(
+            row(
+                &format!("{name}, {mode:?}"),
+                "3",
                 21,
                 || assert_eq!(read(&pieces, mode, tools), (text.len(), Vec::new())),
                 || baseline(&pieces),
             );
-            row(&format!("{name}, {mode:?}"), times, "3");
         }
     }
 }
@@ -170,7 +188,9 @@ fn calls(tools: &ToolSet) {
         for mode in [Mode::Leaked, Mode::Expected] {
             for (cut, size) in [("whole", usize::MAX), ("pieces of 3", 3)] {
                 let pieces = pieces(&text, size);
-                let times = least(
+                row(
+                    &format!("{name}, {mode:?}, {cut}"),
+                    "2",
                     31,
                     || {
                         let (_, calls) = read(&pieces, mode, tools);
@@ -179,7 +199,6 @@ fn calls(tools: &ToolSet) {
                     },
                     || repair(&native),
                 );
-                row(&format!("{name}, {mode:?}, {cut}"), times, "2");
             }
         }
     }
@@ -198,12 +217,13 @@ fn hostile(tools: &ToolSet) {
                 let text = unit.repeat(1_000_000 / unit.len());
                 let quarter = unit.repeat(250_000 / unit.len());
                 let (text, quarter) = (pieces(&text, size), pieces(&quarter, size));
-                let times = least(
+                row(
+                    &format!("{unit:?}, {mode:?}, {cut}"),
+                    "4",
                     3,
                     || drop(black_box(read(&text, mode, tools))),
                     || drop(black_box(read(&quarter, mode, tools))),
                 );
-                row(&format!("{unit:?}, {mode:?}, {cut}"), times, "4");
             }
         }
     }
@@ -224,15 +244,9 @@ fn main() {
     let specs =
         (0..20).map(|number| ToolSpec::new(format!("search_number_{number}"), schema.clone()));
     let (tools, _) = ToolSet::new(specs);
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    for (name, group) in [
-        ("whole", whole as fn(&ToolSet)),
-        ("pieces", pieces_of_three),
-        ("calls", calls),
-        ("hostile", hostile),
-    ] {
-        let is_wanted = wanted.iter().any(|wanted| wanted == name);
-        if is_wanted || wanted.iter().all(|wanted| wanted.starts_with('-')) {
+    let wanted = wanted(true);
+    for (name, group) in GROUPS {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             group(&tools);
         }
     }

@@ -1,26 +1,55 @@
 //! When a held text is worth another look.
 
+use crate::paused::Paused;
+
 /// How often the held text was looked at: never more than a fixed number of times its length.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
     pub(crate) length: usize,
     work: usize,
+    /// Where the last look stopped, if its reader knows what it waits for.
+    pub(crate) paused: Option<Paused>,
+    /// How many bytes before the place of the look its reader began.
+    pub(crate) back: usize,
 }
 
 impl Attempts {
-    /// Whether to look again at a text of this length, to which `new` was added.
-    pub(crate) fn is_due(&mut self, length: usize, new: &str, is_end: bool) -> bool {
-        let has_grown = length >= self.length.saturating_mul(2);
-        let brings = |what: fn(u8) -> bool| new.bytes().any(what);
-        let is_within = |times: usize| self.work <= length.saturating_mul(times);
-        // What ends a call is worth more than what shows that there is none.
-        let may_end = is_within(16) && brings(|byte| matches!(byte, b'}' | b']' | b'>' | b')'));
-        let may_fail = is_within(4) && brings(|byte| !byte.is_ascii_alphanumeric());
-        let is_due = is_end || has_grown || may_end || may_fail;
+    /// Whether to look again at what stands from `at` on in a text, to which `new` was added.
+    pub(crate) fn is_due(&mut self, text: &str, at: usize, new: &str, is_end: bool) -> bool {
+        let length = text.len().saturating_sub(at);
+        // A reader that knows what it waits for is asked without a reason less often.
+        let growth = if self.paused.is_some() { 4 } else { 2 };
+        let is_due = is_end
+            || length >= self.length.saturating_mul(growth)
+            || match &mut self.paused {
+                Some(paused) => {
+                    let text = text.get(at.saturating_sub(self.back)..).unwrap_or_default();
+                    !paused.needs_more(text, text.len().saturating_sub(new.len()))
+                        && self.is_within(16, length)
+                }
+                None => self.may_change(new, length),
+            };
         if is_due {
-            self.work += length;
-            self.length = length;
+            self.begin(length);
         }
         is_due
+    }
+
+    /// Counts a look at a text of this length.
+    pub(crate) fn begin(&mut self, length: usize) {
+        self.work += length;
+        self.length = length;
+    }
+
+    /// Whether what was added may say more. What ends a call is worth more than what shows that
+    /// there is none.
+    fn may_change(&self, new: &str, length: usize) -> bool {
+        let brings = |what: fn(u8) -> bool| new.bytes().any(what);
+        self.is_within(16, length) && brings(|byte| matches!(byte, b'}' | b']' | b'>' | b')'))
+            || self.is_within(4, length) && brings(|byte| !byte.is_ascii_alphanumeric())
+    }
+
+    fn is_within(&self, times: usize, length: usize) -> bool {
+        self.work <= length.saturating_mul(times)
     }
 }

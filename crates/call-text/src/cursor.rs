@@ -3,6 +3,9 @@
 //! Whatever a reader decides on a beginning of a text, it would decide on the whole text: where the
 //! answer depends on what has not arrived, it says [`Stop::More`].
 
+use crate::paused::{Memo, Paused};
+use crate::values::{self, Bare};
+
 /// Why a reader stops without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
@@ -27,6 +30,7 @@ pub(crate) enum Beginning {
 
 /// How `text` stands to `word`. Most words are another from the second byte on, so bytes are
 /// compared one by one.
+#[inline]
 pub(crate) fn beginning(text: &str, word: &str) -> Beginning {
     let mut text = text.bytes();
     for wanted in word.bytes() {
@@ -46,6 +50,7 @@ pub(crate) struct Cursor<'t> {
     pub(crate) at: usize,
     /// Whether the text is whole.
     pub(crate) is_end: bool,
+    pub(crate) memo: Option<&'t Memo>,
 }
 
 impl<'t> Cursor<'t> {
@@ -54,6 +59,27 @@ impl<'t> Cursor<'t> {
             text,
             at: 0,
             is_end,
+            memo: None,
+        }
+    }
+
+    /// The same for readers that are asked again.
+    pub(crate) fn with_memo(self, memo: &'t Memo) -> Self {
+        Self {
+            memo: Some(memo),
+            ..self
+        }
+    }
+
+    /// The value that was read here when there was less text, as far as it was.
+    pub(crate) fn resume(&self, bare: Bare) -> Option<values::Paused> {
+        self.memo?.resume(self.at, bare)
+    }
+
+    /// Leaves word where a reader stopped.
+    pub(crate) fn pause(&self, paused: impl FnOnce() -> Paused) {
+        if let Some(memo) = self.memo {
+            memo.pause(paused());
         }
     }
 
@@ -81,21 +107,36 @@ impl<'t> Cursor<'t> {
 
     /// The next character; [`Stop::Not`] at the end of the text.
     pub(crate) fn peek(&self) -> Look<char> {
-        self.rest().chars().next().map_or_else(|| self.more(), Ok)
+        match self.text.as_bytes().get(self.at) {
+            Some(byte) if byte.is_ascii() => Ok(char::from(*byte)),
+            _ => self.rest().chars().next().map_or_else(|| self.more(), Ok),
+        }
     }
 
     /// The next byte, 0 at the end of the text.
     pub(crate) fn peek_or_end(&self) -> Look<u8> {
-        match self.rest().bytes().next() {
-            Some(byte) => Ok(byte),
+        match self.text.as_bytes().get(self.at) {
+            Some(byte) => Ok(*byte),
             None if self.is_end => Ok(0),
             None => Err(Stop::More),
         }
     }
 
     pub(crate) fn skip_space(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
+        while let Some(byte) = self.text.as_bytes().get(self.at) {
+            match byte {
+                b' ' | b'\t'..=b'\r' => self.at += 1,
+                byte if byte.is_ascii() => return,
+                _ => {
+                    let rest = self.rest();
+                    let blank = rest.len() - rest.trim_start().len();
+                    if blank == 0 {
+                        return;
+                    }
+                    self.at += blank;
+                }
+            }
+        }
     }
 
     /// Whether `word` comes next.
@@ -119,7 +160,13 @@ impl<'t> Cursor<'t> {
     /// The longest of the words that comes next.
     pub(crate) fn sees_any(&self, words: &[&'static str]) -> Look<Option<&'static str>> {
         let mut best: Option<&'static str> = None;
+        // Most words differ here.
+        let head = self.rest().as_bytes().first_chunk::<3>();
         for word in words {
+            let first = word.as_bytes().first_chunk::<3>();
+            if head.is_some() && first.is_some() && head != first {
+                continue;
+            }
             if self.sees(word)? && best.is_none_or(|known| known.len() < word.len()) {
                 best = Some(word);
             }

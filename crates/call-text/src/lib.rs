@@ -12,8 +12,9 @@
 //! |---|---|
 //! | `reader` | the walk over the text, and what of it comes out when |
 //! | `prose`, `turns` | where a place stands: prose, code, a quotation; who speaks |
-//! | `trigger` | where a call may begin |
-//! | `told`, `attempts` | what earlier calls say about later ones; when to look again |
+//! | `trigger`, `search` | with what a call may begin; the search for it |
+//! | `told` | what earlier calls say about later ones |
+//! | `attempts`, `paused` | when to look again, and from where |
 //! | `pending` | calls that depend on what follows them |
 //! | `format` | the table of formats: adding one is adding an entry |
 //! | `section` | markers, one call after another, closing markers |
@@ -35,12 +36,14 @@ mod marked;
 mod named;
 mod options;
 mod pairs;
+mod paused;
 mod pending;
 mod printed;
 mod prose;
 mod python;
 mod quotation;
 mod reader;
+mod search;
 mod section;
 mod tags;
 mod told;

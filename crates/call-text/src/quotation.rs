@@ -134,6 +134,21 @@ impl Quotation {
             }
             return;
         }
+        // Most texts end in a word, or in a blank behind one.
+        let (word, blank) = match text.as_bytes() {
+            [word @ .., b' '] => (word, Some(' ')),
+            word => (word, None),
+        };
+        if let [.., lead, mark] = word
+            && lead.is_ascii()
+            && mark.is_ascii_graphic()
+        {
+            self.mark = char::from(*mark);
+            self.lead = char::from(*lead);
+            self.last = blank.unwrap_or(self.mark);
+            self.again = false;
+            return;
+        }
         let Some(last) = text.chars().next_back() else {
             return;
         };

@@ -14,10 +14,11 @@ use crate::options::{Mode, ReadOptions};
 use crate::pending::{Condition, Pending};
 use crate::printed::{Ending, Printed};
 use crate::prose::Prose;
+use crate::search::{Search, Seen};
 use crate::section::Found;
 use crate::told::Told;
-use crate::tools::KnownWords;
-use crate::trigger::{self, LineStarts, Search};
+use crate::tools::{KnownWords, MAX_NAME};
+use crate::trigger;
 use crate::turns::Turn;
 use look::Step;
 
@@ -81,6 +82,10 @@ pub struct CallReader {
     options: ReadOptions,
     /// What has not come out yet.
     held: String,
+    /// How much of it has come out all the same.
+    gone: usize,
+    /// Where its last word begins, as long as nothing is under way.
+    word: usize,
     /// How far `held` is known to be text.
     at: usize,
     prose: Prose,
@@ -92,7 +97,6 @@ pub struct CallReader {
     refused: usize,
     told: Told,
     known_words: KnownWords,
-    line_starts: LineStarts,
     search: Search,
     /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
     is_calm: bool,
@@ -108,14 +112,15 @@ impl CallReader {
     pub fn new(tools: ToolSet, options: ReadOptions) -> Self {
         let names = tools.specs().map(ToolSpec::name);
         Self {
-            line_starts: LineStarts::new(names),
+            search: Search::new(names, options.mode == Mode::Expected),
             known_words: KnownWords::default(),
-            search: Search::default(),
             is_calm: false,
             unfinished: BTreeSet::new(),
             tools,
             options,
             held: String::new(),
+            gone: 0,
+            word: 0,
             at: 0,
             prose: Prose::default(),
             section: None,
@@ -156,22 +161,50 @@ impl CallReader {
     /// ```
     pub fn feed(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
         let expected = self.options.mode == Mode::Expected;
-        if !self.is_calm || !trigger::is_calm(text, expected) {
-            self.advance(text, false, out);
-        } else if expected {
-            self.held.push_str(text);
-            self.at = self.held.len();
-            self.prose.see_calm(text);
-            let certain = self.certain(&self.held, 0);
-            if certain > 0 {
-                out(Part::Text(self.held.get(..certain).unwrap_or_default()));
-                self.held.drain(..certain);
-                self.at -= certain;
+        let seen = if self.is_calm { Seen::of(text) } else { None };
+        match seen.filter(|seen| seen.is_calm(expected)) {
+            None => self.advance(text, false, out),
+            Some(seen) if expected => self.hold_word(text, seen.word(text), out),
+            Some(_) if text.is_empty() => {}
+            Some(_) => {
+                self.prose.see_calm(text);
+                out(Part::Text(text));
             }
-        } else if !text.is_empty() {
-            self.prose.see_calm(text);
-            out(Part::Text(text));
         }
+    }
+
+    /// Goes on over a piece of a line in which nothing begins. What comes next may make a call of
+    /// the last word, which begins here if `word` says where.
+    fn hold_word(&mut self, text: &str, word: Option<usize>, out: &mut dyn FnMut(Part<'_>)) {
+        /// How much of `held` may have come out before it is taken from it.
+        const MAX_GONE: usize = 1024;
+        if let Some(start) = word {
+            self.word = self.held.len() + start;
+        }
+        self.held.push_str(text);
+        self.at = self.held.len();
+        self.prose.see_calm(text);
+        let certain = if self.at - self.word > MAX_NAME {
+            self.certain(&self.held, self.gone)
+        } else {
+            floor(&self.held, self.word.saturating_sub(LOOK_BACK))
+        };
+        if certain > self.gone {
+            out(Part::Text(
+                self.held.get(self.gone..certain).unwrap_or_default(),
+            ));
+            self.gone = certain;
+        }
+        if self.gone > MAX_GONE {
+            self.drop_gone();
+        }
+    }
+
+    fn drop_gone(&mut self) {
+        self.held.drain(..self.gone);
+        self.at -= self.gone;
+        self.word -= self.gone.min(self.word);
+        self.gone = 0;
     }
 
     fn sees_calm(&self) -> bool {
@@ -194,48 +227,50 @@ impl CallReader {
 
     /// How much text is held back, in bytes: it is, or could still become, part of a call.
     pub fn held(&self) -> usize {
-        self.held.len() + self.pending.waiting()
+        self.held.len() - self.gone + self.pending.waiting()
     }
 
+    #[inline(never)]
     fn advance(&mut self, text: &str, is_end: bool, out: &mut dyn FnMut(Part<'_>)) {
+        if self.gone > 0 {
+            self.drop_gone();
+        }
+        let goes_on = self.attempts.length > 0 || !self.held.is_empty();
+        if goes_on {
+            self.held.push_str(text);
+        }
+        let at = self.at;
+        if self.attempts.length > 0 && !self.attempts.is_due(&self.held, at, text, is_end) {
+            return;
+        }
         let mut held = std::mem::take(&mut self.held);
-        if held.is_empty() {
-            let released = self.walk(text, text, is_end, out);
-            held.push_str(text.get(released..).unwrap_or_default());
-        } else {
-            held.push_str(text);
-            let released = self.walk(&held, text, is_end, out);
+        if goes_on {
+            let released = self.walk(&held, is_end, out);
             held.drain(..released);
+        } else {
+            let released = self.walk(text, is_end, out);
+            held.push_str(text.get(released..).unwrap_or_default());
         }
         self.held = held;
         self.is_calm = self.sees_calm();
+        if self.is_calm {
+            self.word = self.held.len() - trigger::name_before(&self.held).len();
+        }
     }
 
-    /// Walks over the held text, to which `new` was added; how much of it came out.
-    fn walk(
-        &mut self,
-        held: &str,
-        new: &str,
-        is_end: bool,
-        out: &mut dyn FnMut(Part<'_>),
-    ) -> usize {
+    /// Walks over the held text; how much of it came out.
+    fn walk(&mut self, held: &str, is_end: bool, out: &mut dyn FnMut(Part<'_>)) -> usize {
         let mut released = 0;
-        let mut new = new;
         while self.at < held.len() || self.section.is_some() {
-            let rest = held.get(self.at..).unwrap_or_default();
-            if self.attempts.length > 0 && !self.attempts.is_due(rest.len(), new, is_end) {
-                break;
-            }
             match self.step(held, is_end) {
                 Step::Wait => {
                     if self.attempts.length == 0 {
-                        self.attempts.is_due(rest.len().max(1), "", true);
+                        self.attempts.begin((held.len() - self.at).max(1));
                     }
                     break;
                 }
                 step => {
                     self.attempts = Attempts::default();
-                    new = "";
                     self.take(step, held, &mut released, out);
                 }
             }

@@ -24,14 +24,8 @@ pub(crate) enum Next {
     Over(usize),
 }
 
-/// Reads the first calls of a stretch, whose markers begin at the start of `text`.
-pub(crate) fn begin(
-    format: &Format,
-    text: &str,
-    is_end: bool,
-    context: Context<'_>,
-) -> Look<Found> {
-    let mut cursor = Cursor::new(text, is_end);
+/// Reads the first calls of a stretch, whose markers begin at the cursor.
+pub(crate) fn begin(format: &Format, mut cursor: Cursor<'_>, context: Context<'_>) -> Look<Found> {
     read(format, &mut cursor, context)
 }
 
@@ -56,8 +50,7 @@ fn read(format: &Format, cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<
 }
 
 /// Goes on behind calls: closing markers and further calls.
-pub(crate) fn go_on(format: &Format, text: &str, is_end: bool, context: Context<'_>) -> Look<Next> {
-    let mut cursor = Cursor::new(text, is_end);
+pub(crate) fn go_on(format: &Format, mut cursor: Cursor<'_>, context: Context<'_>) -> Look<Next> {
     let mut closed = 0;
     loop {
         skip_between(&mut cursor)?;

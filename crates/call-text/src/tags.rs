@@ -8,10 +8,11 @@ use std::collections::HashSet;
 
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning, floor};
 use crate::literal;
+use crate::paused::Paused;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
 use crate::tools::Context;
 use crate::typing::Place;
-use crate::values::{self, Bare};
+use crate::values::{self, Bare, Broken};
 
 /// Words of the tag around a call.
 const CALL_WORDS: &[&str] = &["function", "invoke"];
@@ -79,15 +80,19 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     let word = inside.strip_prefix('/').unwrap_or(inside);
     let is_closing = word.len() < inside.len();
     let bare = without_prefix(word);
-    let found = [
+    let mut found: Option<(Role, &str)> = None;
+    for (role, words) in [
         (Role::List, LIST_WORDS),
         (Role::Call, CALL_WORDS),
         (Role::Parameter, PARAMETER_WORDS),
-    ]
-    .into_iter()
-    .flat_map(|(role, words)| words.iter().map(move |word| (role, *word)))
-    .filter(|(_, word)| beginning(bare, word) == Beginning::Whole)
-    .max_by_key(|(_, word)| word.len());
+    ] {
+        for word in words {
+            let is_longer = found.is_none_or(|(_, known)| known.len() < word.len());
+            if is_longer && beginning(bare, word) == Beginning::Whole {
+                found = Some((role, word));
+            }
+        }
+    }
     let Some((role, word)) = found else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
         return if could_grow {
@@ -124,6 +129,17 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     })
 }
 
+/// Whether behind `known` bytes a tag ends that begins with none of these words.
+pub(crate) fn ends_other(text: &str, known: usize, words: &[&str]) -> bool {
+    let new = text.as_bytes().get(known..).unwrap_or_default();
+    memchr::memchr_iter(b'>', new).any(|at| {
+        let before = text.get(..known + at).unwrap_or_default();
+        let tag = before.rfind('<').and_then(|at| before.get(at + 1..));
+        let tag = tag.map(|tag| without_prefix(tag.strip_prefix('/').unwrap_or(tag)));
+        !tag.is_some_and(|tag| words.iter().any(|word| tag.starts_with(word)))
+    })
+}
+
 /// Where the `>` of a tag stands that is in no quotes.
 fn tag_end(text: &str) -> Option<usize> {
     let mut quote = None;
@@ -142,6 +158,11 @@ fn tag_end(text: &str) -> Option<usize> {
 
 /// A tag's text without `antml:`, `｜DSML｜` and the like.
 fn without_prefix(text: &str) -> &str {
+    let letters = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    if letters > 0 {
+        let inner = text.get(letters..).and_then(|rest| rest.strip_prefix(':'));
+        return inner.unwrap_or(text);
+    }
     let barred = text.trim_start_matches(BARS);
     if barred.len() < text.len() {
         let word = barred.trim_start_matches(|c: char| c.is_ascii_uppercase());
@@ -150,11 +171,7 @@ fn without_prefix(text: &str) -> &str {
             return inner.trim_start_matches(' ');
         }
     }
-    let name = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-    match name.strip_prefix(':') {
-        Some(inner) if name.len() < text.len() => inner,
-        _ => text,
-    }
+    text
 }
 
 /// `=f`, ` name="f"`, `Ġname='f'`, `name=f`.
@@ -166,6 +183,9 @@ fn name_in(attributes: &str) -> &str {
 }
 
 fn attribute<'t>(attributes: &'t str, key: &str) -> Option<&'t str> {
+    if attributes.len() <= key.len() {
+        return None;
+    }
     let at = memchr::memmem::find(attributes.as_bytes(), key.as_bytes())?;
     let after = attributes.get(at + key.len()..)?;
     let value = after.trim_start().strip_prefix('=')?.trim_start();
@@ -206,7 +226,8 @@ pub(crate) fn read(
         count: 0,
         whole: None,
     };
-    let ending = read_parameters(cursor, &mut parameters, close, place)?;
+    let ending = read_parameters(cursor, &mut parameters, close, place)
+        .inspect_err(|_| cursor.pause(|| Paused::Tags(PARAMETER_WORDS)))?;
     Ok(vec![parameters.into_call(name, ending)])
 }
 
@@ -300,7 +321,7 @@ fn read_parameters(
                     cursor.at = cursor.text.len();
                     return Ok(Ending::Cut);
                 };
-                parameters.add(key, &raw, next.is_string, place);
+                parameters.add(key, raw, next.is_string, place);
             }
             // A stray closing tag.
             Some(next) if next.role == Role::Parameter => cursor.at += next.length,
@@ -321,17 +342,21 @@ fn json_body(
     close: &[&'static str],
 ) -> Look<Vec<Printed>> {
     let start = body.at;
-    if values::read(&mut body, Bare::Literals).is_ok() {
-        let arguments = body.since(start).to_owned();
-        let mut after = body;
-        after.skip_space();
-        match tag(&after) {
-            Ok(tag) if tag.role == Role::Call && tag.is_closing => after.at += tag.length,
-            Err(Stop::More) => return Err(Stop::More),
-            _ => after = body,
+    match values::read(&mut body, Bare::Literals) {
+        Ok(_) => {
+            let arguments = body.since(start).to_owned();
+            let mut after = body;
+            after.skip_space();
+            match tag(&after) {
+                Ok(tag) if tag.role == Role::Call && tag.is_closing => after.at += tag.length,
+                Err(Stop::More) => return Err(Stop::More),
+                _ => after = body,
+            }
+            cursor.at = after.at;
+            return Ok(vec![Printed::new(name, arguments)]);
         }
-        cursor.at = after.at;
-        return Ok(vec![Printed::new(name, arguments)]);
+        Err(Broken::More) => return Err(Stop::More),
+        Err(_) => {}
     }
     // Broken JSON ends at a closing tag.
     let rest = body.rest();
@@ -374,7 +399,7 @@ struct Value<'v, 's> {
 impl Value<'_, '_> {
     /// The text of the value, without the line breaks that the syntax adds; steps over its end.
     /// `None`: the text ended inside.
-    fn read(&self, cursor: &mut Cursor<'_>) -> Look<Option<String>> {
+    fn read<'t>(&self, cursor: &mut Cursor<'t>) -> Look<Option<&'t str>> {
         const CDATA: &str = "<![CDATA[";
         let mut ahead = *cursor;
         ahead.skip_space();
@@ -384,7 +409,7 @@ impl Value<'_, '_> {
                 ahead.at += end + 3;
                 *cursor = ahead;
                 cursor.skip_space();
-                let text = rest.get(..end).unwrap_or_default().to_owned();
+                let text = rest.get(..end).unwrap_or_default();
                 match tag(cursor) {
                     Ok(tag) if tag.is_closing && tag.role == Role::Parameter => {
                         cursor.at += tag.length;
@@ -426,7 +451,7 @@ impl Value<'_, '_> {
             if let Some(after) = end {
                 let raw = here.since(start);
                 cursor.at = after;
-                return Ok(Some(without_added_breaks(raw).to_owned()));
+                return Ok(Some(without_added_breaks(raw)));
             }
             at = here.at + 1;
         }

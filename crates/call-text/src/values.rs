@@ -4,6 +4,7 @@
 //! each with the place behind its last descendant, and with spans into the text.
 
 use crate::cursor::{Cursor, Look, Stop};
+use crate::paused;
 
 /// Deeper nesting than this is not read.
 const MAX_DEPTH: usize = 100;
@@ -98,8 +99,15 @@ pub(crate) enum Broken<'t> {
 
 /// Reads the container or call at the cursor and steps over it.
 pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>, Broken<'t>> {
-    let mut reader = Reader::new(*cursor, bare);
+    let mut reader = match cursor.resume(bare) {
+        Some(paused) => Reader::resume(*cursor, paused),
+        None => Reader::new(*cursor, bare),
+    };
     let result = reader.run();
+    if result == Err(Stop::More) {
+        cursor.pause(|| paused::Paused::Value(reader.pause(cursor.at)));
+        return Err(Broken::More);
+    }
     let values = Values {
         text: cursor.text,
         nodes: reader.nodes,
@@ -109,11 +117,10 @@ pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>
             cursor.at = reader.cursor.at;
             Ok(values)
         }
-        Err(Stop::More) => Err(Broken::More),
         Err(Stop::Not) if cursor.is_end && reader.cursor.rest().is_empty() => {
             Err(Broken::Cut(values))
         }
-        Err(Stop::Not) => Err(Broken::Not),
+        Err(_) => Err(Broken::Not),
     }
 }
 
@@ -144,6 +151,78 @@ struct Reader<'t> {
     /// The places of the open containers, calls and keywords.
     open: Vec<usize>,
     expect: Expect,
+    /// A string that begins at the first place does not end before the second.
+    seen: (usize, usize),
+    work: usize,
+}
+
+/// A reader that needs more text.
+#[derive(Debug)]
+pub(crate) struct Paused {
+    start: usize,
+    at: usize,
+    bare: Bare,
+    nodes: Vec<Node>,
+    open: Vec<usize>,
+    expect: Expect,
+    seen: (usize, usize),
+    /// How many bytes were read, those that were read again counted again.
+    work: usize,
+}
+
+impl Paused {
+    /// Whether the value begins at this place and is read in this way.
+    pub(crate) fn is_at(&self, start: usize, bare: Bare) -> bool {
+        self.start == start && self.bare == bare
+    }
+
+    /// Whether the value still needs more text.
+    pub(crate) fn needs_more(&mut self, text: &str) -> bool {
+        /// What is read again more often is not worth it.
+        const MAX_TIMES: usize = 16;
+        if self.is_inside_string(text) {
+            return true;
+        }
+        let known = if self.seen.0 == self.at {
+            self.seen.1
+        } else {
+            self.at
+        };
+        self.work += text.len().saturating_sub(known);
+        if self.work > text.len().saturating_mul(MAX_TIMES) {
+            return false;
+        }
+        let start = self.start;
+        let paused = Self {
+            nodes: std::mem::take(&mut self.nodes),
+            open: std::mem::take(&mut self.open),
+            ..*self
+        };
+        let mut reader = Reader::resume(Cursor::new(text, false), paused);
+        let read = reader.run();
+        *self = reader.pause(start);
+        if read == Err(Stop::Not) {
+            // It stopped within a token: whoever looks begins again.
+            self.start = usize::MAX;
+        }
+        read == Err(Stop::More)
+    }
+}
+
+impl Paused {
+    /// Whether the reader stopped in a string that the new text does not end.
+    fn is_inside_string(&mut self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let new = bytes.get(self.seen.1..).unwrap_or_default();
+        let is_inside = self.seen.0 == self.at
+            && bytes.get(self.at).is_some_and(|quote| {
+                self.seen.1 > self.at + 2 && memchr::memchr2(*quote, b'\\', new).is_none()
+            });
+        if is_inside {
+            self.seen.1 = self.seen.1.max(bytes.len());
+        }
+        is_inside
+    }
 }
 
 impl<'t> Reader<'t> {
@@ -154,37 +233,78 @@ impl<'t> Reader<'t> {
             nodes: Vec::new(),
             open: Vec::new(),
             expect: Expect::Value,
+            seen: (usize::MAX, 0),
+            work: 0,
         }
     }
 
+    fn resume(cursor: Cursor<'t>, paused: Paused) -> Self {
+        Self {
+            cursor: Cursor {
+                at: paused.at,
+                ..cursor
+            },
+            bare: paused.bare,
+            nodes: paused.nodes,
+            open: paused.open,
+            expect: paused.expect,
+            seen: paused.seen,
+            work: paused.work,
+        }
+    }
+
+    fn pause(self, start: usize) -> Paused {
+        Paused {
+            start,
+            at: self.cursor.at,
+            bare: self.bare,
+            nodes: self.nodes,
+            open: self.open,
+            expect: self.expect,
+            seen: self.seen,
+            work: self.work,
+        }
+    }
+
+    /// Reads the value. Where more text is needed it stops before the token that is not whole.
     fn run(&mut self) -> Look<()> {
-        loop {
+        while !self.is_whole() {
             self.skip_blank()?;
-            let c = self.cursor.peek()?;
-            match self.expect {
-                Expect::Colon => {
-                    if c != ':' {
-                        return Err(Stop::Not);
-                    }
-                    self.cursor.at += 1;
-                    self.expect = Expect::Value;
-                }
-                Expect::CommaOrEnd if c == ',' => {
-                    self.cursor.at += 1;
-                    self.expect = self.next_item();
-                }
-                Expect::CommaOrEnd | Expect::ValueOrEnd | Expect::KeyOrEnd
-                    if matches!(c, ')' | ']' | '}') =>
-                {
-                    self.end(c)?;
-                    if self.open.is_empty() {
-                        return Ok(());
-                    }
-                }
-                Expect::CommaOrEnd => return Err(Stop::Not),
-                Expect::KeyOrEnd => self.key(c)?,
-                Expect::Value | Expect::ValueOrEnd => self.value(c)?,
+            let token = self.cursor.at;
+            let read = self.token();
+            if read == Err(Stop::More) {
+                self.cursor.at = token;
             }
+            read?;
+        }
+        Ok(())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.open.is_empty() && !self.nodes.is_empty()
+    }
+
+    fn token(&mut self) -> Look<()> {
+        let c = self.cursor.peek()?;
+        match self.expect {
+            Expect::Colon if c == ':' => {
+                self.cursor.at += 1;
+                self.expect = Expect::Value;
+                Ok(())
+            }
+            Expect::CommaOrEnd if c == ',' => {
+                self.cursor.at += 1;
+                self.expect = self.next_item();
+                Ok(())
+            }
+            Expect::CommaOrEnd | Expect::ValueOrEnd | Expect::KeyOrEnd
+                if matches!(c, ')' | ']' | '}') =>
+            {
+                self.end(c)
+            }
+            Expect::Colon | Expect::CommaOrEnd => Err(Stop::Not),
+            Expect::KeyOrEnd => self.key(c),
+            Expect::Value | Expect::ValueOrEnd => self.value(c),
         }
     }
 
@@ -220,6 +340,10 @@ impl<'t> Reader<'t> {
 
     fn push(&mut self, kind: Kind, start: usize, end: usize, name_end: usize) -> usize {
         let at = self.nodes.len();
+        if at == 0 {
+            // Enough for most calls.
+            self.nodes.reserve(24);
+        }
         self.nodes.push(Node {
             kind,
             start,
@@ -484,31 +608,40 @@ impl<'t> Reader<'t> {
             }
             return self.cursor.more();
         }
+        let quote_byte = quote_text.as_bytes().first().copied().unwrap_or(b'"');
         let bytes = rest.as_bytes();
-        let mut at = 1;
-        while let Some(byte) = bytes.get(at) {
-            match byte {
-                b'\\' => at += 1,
-                byte if *byte == quote_text.as_bytes().first().copied().unwrap_or(b'"') => {
-                    let mut ahead = self.cursor;
-                    ahead.at += at + 1;
-                    match self.may_follow_string(ahead)? {
-                        Follow::End => {
-                            self.cursor.at += at + 1;
-                            return Ok(false);
-                        }
-                        Follow::Call => {
-                            self.cursor.at += at + 1;
-                            return Ok(true);
-                        }
-                        Follow::Operator => return Err(Stop::Not),
-                        Follow::Content => {}
-                    }
-                }
-                _ => {}
+        let (known, seen) = self.seen;
+        let mut at = if known == self.cursor.at {
+            seen - known
+        } else {
+            1
+        };
+        while let Some(found) = bytes
+            .get(at..)
+            .and_then(|rest| memchr::memchr2(quote_byte, b'\\', rest))
+        {
+            at += found;
+            if bytes.get(at) == Some(&b'\\') {
+                at += 2;
+                continue;
             }
-            at += 1;
+            self.seen = (self.cursor.at, self.cursor.at + at);
+            let mut ahead = self.cursor;
+            ahead.at += at + 1;
+            match self.may_follow_string(ahead)? {
+                Follow::End => {
+                    self.cursor.at += at + 1;
+                    return Ok(false);
+                }
+                Follow::Call => {
+                    self.cursor.at += at + 1;
+                    return Ok(true);
+                }
+                Follow::Operator => return Err(Stop::Not),
+                Follow::Content => at += 1,
+            }
         }
+        self.seen = (self.cursor.at, self.cursor.at + at.max(bytes.len()));
         if self.cursor.is_end {
             self.cursor.at = self.cursor.text.len();
         }

@@ -234,7 +234,9 @@ impl Source<'_> {
             )
         };
         let (before, after) = match step.edit {
-            Edit::Content { .. } => (value(original.start), emit_value(arena, originals, node)),
+            Edit::Content { .. } | Edit::Unquote { .. } => {
+                (value(original.start), emit_value(arena, originals, node))
+            }
             Edit::Drop { .. } => (value(original.key_start), String::new()),
             Edit::Rename { .. } => (key(), arena.key_token(node).to_owned()),
             Edit::Insert { .. } => ("", emit_value(arena, originals, node)),
@@ -290,7 +292,7 @@ impl Source<'_> {
 /// The node that an edit is about.
 fn target(edit: Edit) -> NodeId {
     match edit {
-        Edit::Content { node, .. } => node,
+        Edit::Content { node, .. } | Edit::Unquote { node, .. } => node,
         Edit::Drop { member, .. } | Edit::Rename { member, .. } => member,
         Edit::Insert { value, .. } => value,
     }

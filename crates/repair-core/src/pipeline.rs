@@ -499,7 +499,8 @@ impl Named<'_> {
                 .iter()
                 .all(|fix| by_rule(fix.rule, fix.risk, fix.rule.loss))
             && steps
-                .iter()
+                .chunk_by(|a, b| a.risk == b.risk && std::ptr::eq(a.rule, b.rule))
+                .filter_map(<[Step]>::first)
                 .all(|step| by_rule(step.rule, step.risk, step.rule.loss))
     }
 

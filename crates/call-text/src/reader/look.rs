@@ -6,6 +6,7 @@ use super::CallReader;
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning};
 use crate::format::{self, FORMATS, Format};
 use crate::options::Mode;
+use crate::paused::Memo;
 use crate::prose::{self, Marks};
 use crate::section::{self, Found, Next};
 use crate::tools::{Context, MAX_NAME};
@@ -46,7 +47,10 @@ impl CallReader {
     pub(super) fn step(&mut self, held: &str, is_end: bool) -> Step {
         let rest = held.get(self.at..).unwrap_or_default();
         if let Some(format) = self.section {
-            match section::go_on(format, rest, is_end, self.context()) {
+            let next = self.remember(|context, memo| {
+                section::go_on(format, Cursor::new(rest, is_end).with_memo(memo), context)
+            });
+            match next {
                 Err(Stop::More) => return Step::Wait,
                 Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
                 Ok(Next::Over(length)) => {
@@ -89,7 +93,7 @@ impl CallReader {
             '(' if self.options.mode == Mode::Expected => {
                 return self.at_parenthesis(held, is_end);
             }
-            _ if is_word && at_line_start => {}
+            _ if is_word && at_line_start && self.search.may_start_line(rest, self.told.any) => {}
             _ if at_line_start && first.is_whitespace() => {
                 let blank = rest.len() - rest.trim_start().len();
                 return Ok(Step::Text(blank));
@@ -149,26 +153,14 @@ impl CallReader {
 
     /// How far prose goes on without anything that could begin a call.
     fn run(&mut self, held: &str) -> usize {
-        let bytes = held.as_bytes();
-        let expected = self.options.mode == Mode::Expected;
+        // It does not begin here, but a line may end.
         let first = held.get(self.at..).and_then(|rest| rest.chars().next());
-        let from = self.at + first.map_or(1, char::len_utf8);
-        let end = self.search.find(bytes, from, expected);
-        let calm = bytes
-            .get(self.at..end.unwrap_or(bytes.len()))
-            .unwrap_or_default();
-        for end in memchr::memchr_iter(b'\n', calm) {
-            let line = bytes.get(self.at + end + 1..).unwrap_or_default();
-            let blanks = line
-                .iter()
-                .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
-                .count();
-            let line = line.get(blanks..).unwrap_or_default();
-            if self.line_starts.matter(line, self.told.any) {
-                return end + 1 + blanks;
-            }
-        }
-        calm.len()
+        let from = match first {
+            Some('\n') => self.at,
+            first => self.at + first.map_or(1, char::len_utf8),
+        };
+        let end = self.search.next(held.as_bytes(), from, self.told.any);
+        end.unwrap_or(held.len()) - self.at
     }
 
     /// Special tokens, and elements that only show their content.
@@ -242,7 +234,7 @@ impl CallReader {
 
     fn at_marker(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
         let mut is_refused = false;
-        for format in FORMATS {
+        for format in trigger::formats_at(rest) {
             let opens = format
                 .open
                 .iter()
@@ -279,7 +271,7 @@ impl CallReader {
     /// Whether a tag with the name of a tool may begin at the start of a text.
     fn may_be_tool_tag(&self, rest: &str) -> bool {
         let name = rest.strip_prefix('<');
-        name.is_some_and(|name| self.line_starts.may_start_name(name.as_bytes()))
+        name.is_some_and(|name| self.search.may_start_name(name))
     }
 
     /// Whether calls of a format with markers are read here: not in code, in reasoning, as a
@@ -308,7 +300,10 @@ impl CallReader {
         if self.refused >= MAX_REFUSED {
             return Ok(None);
         }
-        match section::begin(format, rest, is_end, self.context()) {
+        let found = self.remember(|context, memo| {
+            section::begin(format, Cursor::new(rest, is_end).with_memo(memo), context)
+        });
+        match found {
             Ok(found) => Ok(Some(Step::Calls(format, found, 0))),
             Err(Stop::More) => Err(Stop::More),
             Err(Stop::Not) => {
@@ -316,6 +311,14 @@ impl CallReader {
                 Ok(None)
             }
         }
+    }
+
+    /// Reads with what is remembered from the last time, and remembers where the reader stopped.
+    fn remember<T>(&mut self, read: impl Fn(Context<'_>, &Memo) -> Look<T>) -> Look<T> {
+        let memo = Memo::new(self.attempts.paused.take());
+        let read = read(self.context(), &memo);
+        self.attempts.paused = memo.into_paused(matches!(read, Err(Stop::More)));
+        read
     }
 
     fn at_marks(&mut self, mark: char, rest: &str, is_end: bool) -> Look<Step> {
@@ -420,6 +423,7 @@ impl CallReader {
         }
         let start = self.at - name.len();
         let text = held.get(start..).unwrap_or_default();
+        self.attempts.back = name.len();
         match self.begin(&format::BARE_PYTHON, text, is_end)? {
             Some(Step::Calls(format, found, _)) => Ok(Step::Calls(format, found, name.len())),
             _ => Err(Stop::Not),

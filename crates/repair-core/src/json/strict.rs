@@ -325,6 +325,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             len: 0,
             kind,
             flags,
+            unquoted: false,
         });
         if self.open != NONE {
             let parent = self.arena.node_mut(self.open);

@@ -1,0 +1,202 @@
+//! How far a call goes whose JSON is broken.
+
+use super::{ARGUMENT_KEYS, ID_KEYS, NAME_KEYS, OTHER_KEYS, Place, WRAPPER_KEYS};
+use crate::cursor::{Cursor, Look, Stop};
+use crate::printed::Ending;
+use crate::tools::Context;
+use crate::values::{self, Broken};
+
+/// Whether a text that is no JSON can be a call all the same: its first key is one of a call.
+pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
+    // No call begins with so many brackets; looking behind them each time would be slow.
+    const MAX_BRACKETS: usize = 8;
+    let mut brackets = 0;
+    loop {
+        cursor.skip_space();
+        if !matches!(cursor.peek()?, '[' | '{' | '(' | '"' | '\'') {
+            break;
+        }
+        cursor.at += 1;
+        brackets += 1;
+        if brackets > MAX_BRACKETS {
+            return Ok(false);
+        }
+    }
+    for keys in [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS] {
+        if cursor.sees_any(keys)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// How far a text goes that cannot be read as JSON: to the first closing marker before which it
+/// looks whole, else to the first one. The next call ends the search, unless it stands in a string:
+/// there it is content, up to its own closing marker. Without any closing marker, to the end of the
+/// paragraph or the text.
+pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
+    const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
+    let rest = cursor.rest();
+    if cursor.is_end
+        && !is_cut
+        && place.close.is_empty()
+        && let Some(end) = balanced(rest)
+    {
+        return Ok((end, Ending::Own));
+    }
+    let mut first_close = None;
+    let mut paragraph = None;
+    let mut strings = Strings::default();
+    // Calls inside a string whose closing marker has not come yet.
+    let mut inner = 0_usize;
+    // The last character that is not blank tells whether the text looks whole.
+    let mut last = ' ';
+    for (at, c) in rest.char_indices() {
+        let here = rest.get(at..).unwrap_or_default();
+        let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
+        let looks_whole = matches!(last, '}' | ']');
+        if begins_any(place.close) {
+            if inner > 0 {
+                inner -= 1;
+            } else if looks_whole {
+                return Ok((at, Ending::Closed));
+            } else {
+                first_close = first_close.or(Some(at));
+            }
+        } else if begins_any(place.open) && begins_marked_call(cursor, at, place.open)? {
+            if first_close.is_none() && strings.may_hold(rest, at) {
+                inner += 1;
+                last = c;
+                continue;
+            }
+            return Ok(match first_close {
+                Some(close) => (close, Ending::Closed),
+                None if looks_whole => (at, Ending::Own),
+                None => (at, Ending::Cut),
+            });
+        }
+        if looks_whole
+            && paragraph.is_none()
+            && begins_any(PARAGRAPH_ENDS)
+            && !strings.may_hold(rest, at)
+        {
+            paragraph = Some(at);
+        }
+        strings.see(at, c);
+        if !c.is_whitespace() {
+            last = c;
+        }
+    }
+    match (first_close, paragraph) {
+        _ if !cursor.is_end => Err(Stop::More),
+        (Some(at), _) => Ok((at, Ending::Closed)),
+        _ if is_cut => Ok((rest.len(), Ending::Own)),
+        (None, Some(at)) => Ok((at, Ending::Own)),
+        _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
+        _ => Err(Stop::Not),
+    }
+}
+
+/// Whether a place may be inside a string whose inner quotes are not escaped.
+#[derive(Default)]
+struct Strings {
+    is_open: bool,
+    is_escaped: bool,
+    /// Behind the last quote.
+    behind_quote: usize,
+}
+
+impl Strings {
+    fn see(&mut self, at: usize, c: char) {
+        if c == '"' && !self.is_escaped {
+            self.is_open = !self.is_open;
+            self.behind_quote = at + 1;
+        }
+        self.is_escaped = c == '\\' && !self.is_escaped;
+    }
+
+    /// Whether a string holds the place `at`: a quote is open, or words stand behind the last one.
+    fn may_hold(&self, text: &str, at: usize) -> bool {
+        /// Most bytes that are looked at.
+        const BEFORE: usize = 64;
+        let from = self.behind_quote.max(at.saturating_sub(BEFORE));
+        let from = (from..=at).find(|from| text.is_char_boundary(*from));
+        let before = from.and_then(|from| text.get(from..at)).unwrap_or_default();
+        let is_structure = |word: &str| {
+            matches!(word, "" | "true" | "false" | "null")
+                || word
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'e' | b'E' | b'+' | b'-' | b'.'))
+        };
+        let mut words = before.split(|c: char| c.is_whitespace() || "{}[],:".contains(c));
+        self.is_open || !words.all(is_structure)
+    }
+}
+
+/// Whether a call begins behind the opening marker that stands `at` bytes behind the cursor.
+fn begins_marked_call(mut cursor: Cursor<'_>, at: usize, open: &[&'static str]) -> Look<bool> {
+    cursor.at += at;
+    cursor.eat_any(open)?;
+    begins_as_call(cursor)
+}
+
+/// Where the brackets and quotes of a broken text are balanced first, if nothing that could belong
+/// to it follows.
+fn balanced(text: &str) -> Option<usize> {
+    // Looking through all that follows, for every broken call, would be slow.
+    const MAX_LOOK: usize = 16 * 1024;
+    let mut open = Vec::new();
+    let mut quotes = 0_usize;
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().take(MAX_LOOK) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => quotes += 1,
+            b'{' => open.push(b'}'),
+            b'[' => open.push(b']'),
+            b'}' | b']' => {
+                if open.pop() != Some(byte) {
+                    return None;
+                }
+                if open.is_empty() && quotes.is_multiple_of(2) {
+                    let behind = text.get(at + 1..)?;
+                    let follows =
+                        behind.trim_start_matches(|c: char| c == ',' || c.is_whitespace());
+                    return (!follows.starts_with(['}', ']', '"', '\''])).then_some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where the first paragraph of a broken text ends, unless a string goes on there.
+fn paragraph_end(text: &str) -> Option<usize> {
+    let mut strings = Strings::default();
+    text.char_indices().find_map(|(at, c)| {
+        let ends = c == '\n' && text.get(at..)?.starts_with("\n\n");
+        if ends && !strings.may_hold(text, at) {
+            return Some(at);
+        }
+        strings.see(at, c);
+        None
+    })
+}
+
+/// How long a broken text is that begins as a call and is none: what stands in it is no call either.
+pub(crate) fn broken_length(cursor: Cursor<'_>, context: Context<'_>) -> Option<usize> {
+    let is_broken = begins_as_call(cursor) == Ok(true)
+        && matches!(
+            values::read(&mut { cursor }, context.bare()),
+            Err(Broken::Not)
+        );
+    let rest = cursor.rest();
+    let end = || {
+        balanced(rest)
+            .or_else(|| paragraph_end(rest))
+            .unwrap_or(rest.len())
+    };
+    is_broken.then(end)
+}

@@ -1,0 +1,64 @@
+//! What a reader waits for that needs more text, and how far it has come.
+
+use std::cell::RefCell;
+
+use crate::tags;
+use crate::values::{self, Bare};
+
+/// Where a reader stopped.
+#[derive(Debug)]
+pub(crate) enum Paused {
+    /// In a value.
+    Value(values::Paused),
+    /// In a call whose next tag is a part of it if it begins with one of these words.
+    Tags(&'static [&'static str]),
+}
+
+impl Paused {
+    /// Whether the reader, on a text that has grown from `known` bytes on, would stop again. It
+    /// goes on here as far as it can.
+    pub(crate) fn needs_more(&mut self, text: &str, known: usize) -> bool {
+        match self {
+            Self::Value(value) => value.needs_more(text),
+            Self::Tags(words) => !tags::ends_other(text, known, words),
+        }
+    }
+}
+
+/// What a reader that is asked again remembers, and what it leaves for the next time.
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    before: RefCell<Option<Paused>>,
+    after: RefCell<Option<Paused>>,
+}
+
+impl Memo {
+    pub(crate) fn new(paused: Option<Paused>) -> Self {
+        Self {
+            before: RefCell::new(paused),
+            after: RefCell::default(),
+        }
+    }
+
+    /// The value that was read at this place, as far as it was.
+    pub(crate) fn resume(&self, start: usize, bare: Bare) -> Option<values::Paused> {
+        self.after.take();
+        match self.before.take() {
+            Some(Paused::Value(value)) if value.is_at(start, bare) => Some(value),
+            other => {
+                self.before.replace(other);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn pause(&self, paused: Paused) {
+        self.after.replace(Some(paused));
+    }
+
+    /// Where the reader stopped, if it needs more text; else what the next reader may go on with.
+    pub(crate) fn into_paused(self, needs_more: bool) -> Option<Paused> {
+        let paused = if needs_more { self.after } else { self.before };
+        paused.into_inner()
+    }
+}

@@ -1,0 +1,368 @@
+//! The search for places where something may begin: one pass over blocks of 64 bytes.
+
+use crate::trigger::{may_end_name, may_start, name_before};
+
+/// The second byte of `◁`, the only token that begins with a character outside ASCII.
+const TOKEN_BYTE: u8 = 0x97;
+const TOKEN: &[u8] = "◁".as_bytes();
+
+const BLOCK: usize = 64;
+
+/// What a byte means in the middle of a line, as bits.
+static CLASSES: [u8; 256] = classes();
+/// Something may begin with it.
+const BEGINS: u8 = 1;
+/// The same where calls are expected.
+const BEGINS_EXPECTED: u8 = 2;
+/// It may be part of a name.
+const NAME: u8 = 4;
+/// It is part of a character outside ASCII.
+const NOT_ASCII: u8 = 8;
+
+#[allow(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "evaluated by the compiler, which finds an index out of bounds"
+)]
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < classes.len() {
+        classes[byte] = match byte as u8 {
+            b'<' | b'[' | b']' | b'{' | b'`' | b'\n' => BEGINS | BEGINS_EXPECTED,
+            b'(' => BEGINS_EXPECTED,
+            TOKEN_BYTE => BEGINS | BEGINS_EXPECTED | NOT_ASCII,
+            byte if !byte.is_ascii() => NOT_ASCII,
+            byte if may_end_name(Some(&byte)) => NAME,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+}
+
+/// What stands in a piece of a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    classes: u8,
+    /// Where its last word begins.
+    word: usize,
+}
+
+impl Seen {
+    /// Looks over a short piece; a long one is searched faster.
+    pub(crate) fn of(piece: &str) -> Option<Self> {
+        if piece.len() > BLOCK {
+            return None;
+        }
+        let (mut classes, mut word) = (0, 0);
+        for (at, byte) in piece.bytes().enumerate() {
+            let class = CLASSES.get(usize::from(byte)).copied().unwrap_or_default();
+            classes |= class;
+            if class & NAME == 0 {
+                word = at + 1;
+            }
+        }
+        Some(Self { classes, word })
+    }
+
+    /// Whether nothing can begin or end in it.
+    pub(crate) fn is_calm(self, expected: bool) -> bool {
+        let begins = if expected { BEGINS_EXPECTED } else { BEGINS };
+        self.classes & begins == 0
+    }
+
+    /// Where the last word of the piece begins; `None` if the piece does not begin one.
+    pub(crate) fn word(self, piece: &str) -> Option<usize> {
+        let start = if self.classes & NOT_ASCII == 0 {
+            self.word
+        } else {
+            piece.len() - name_before(piece).len()
+        };
+        (start > 0).then_some(start)
+    }
+}
+
+/// The search for places where something may begin.
+#[derive(Debug)]
+pub(crate) struct Search {
+    starts: LineStarts,
+    expected: bool,
+    /// Where the last block begins that was looked at, and its bytes that may matter as bits.
+    block: usize,
+    bits: u64,
+}
+
+impl Search {
+    /// A search in texts where these names may stand at starts of lines. `expected`: also for what
+    /// only matters where calls are expected.
+    pub(crate) fn new<'n>(names: impl Iterator<Item = &'n str>, expected: bool) -> Self {
+        Self {
+            starts: LineStarts::new(names),
+            expected,
+            block: usize::MAX,
+            bits: 0,
+        }
+    }
+
+    /// Forgets a text.
+    pub(crate) fn restart(&mut self) {
+        self.block = usize::MAX;
+    }
+
+    /// Whether one of the names may stand at the start of a text.
+    pub(crate) fn may_start_name(&self, text: &str) -> bool {
+        self.starts.may_start_name(text.as_bytes())
+    }
+
+    /// Whether a line may matter that begins like this. `any_word`: all words do.
+    pub(crate) fn may_start_line(&self, line: &str, any_word: bool) -> bool {
+        self.starts.matter(line.as_bytes(), any_word)
+    }
+
+    /// The first place from `from` on where something may begin; a line begins behind its blanks.
+    /// What may follow behind the end of the text counts too.
+    pub(crate) fn next(&mut self, bytes: &[u8], from: usize, any_word: bool) -> Option<usize> {
+        let mut at = from;
+        while at < bytes.len() {
+            let block = at - at % BLOCK;
+            if self.block != block {
+                self.block = block;
+                self.bits = bits(bytes.get(block..).unwrap_or_default(), self.expected);
+            }
+            let mut bits = self.bits & u64::MAX << (at - block);
+            while bits != 0 {
+                let hit = block + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if let Some(found) = self.place(bytes, hit, any_word) {
+                    return Some(found.max(from));
+                }
+            }
+            at = block + BLOCK;
+        }
+        // More may follow the first half of `]<`.
+        let last = bytes.len().checked_sub(1)?;
+        (last >= from && bytes.get(last) == Some(&b']')).then_some(last)
+    }
+
+    /// Where that begins to which a byte belongs, if it matters.
+    fn place(&self, bytes: &[u8], at: usize, any_word: bool) -> Option<usize> {
+        if bytes.get(at) != Some(&b'\n') {
+            return trigger_at(bytes, at, self.expected);
+        }
+        // Most lines are done with here.
+        if !self.starts.may_matter(*bytes.get(at + 1)?, any_word) {
+            return None;
+        }
+        let mut line = bytes.get(at + 1..)?;
+        while let [b' ' | b'\t' | b'\r', rest @ ..] = line {
+            line = rest;
+        }
+        (self.starts.matter(line, any_word)).then_some(bytes.len() - line.len())
+    }
+}
+
+/// Which of the first 64 bytes may matter, as bits.
+fn bits(bytes: &[u8], expected: bool) -> u64 {
+    let Some(block) = bytes.first_chunk() else {
+        let mut padded = [0; BLOCK];
+        for (padded, byte) in padded.iter_mut().zip(bytes) {
+            *padded = *byte;
+        }
+        return bits(&padded, expected);
+    };
+    let matters = |byte: u8| matches!(byte, b'<' | b'[' | b'`' | b'\n' | TOKEN_BYTE);
+    if expected {
+        bits_where(block, |byte| matters(byte) | matches!(byte, b'{' | b'('))
+    } else {
+        // No marker begins with a brace.
+        bits_where(block, matters)
+    }
+}
+
+fn bits_where(block: &[u8; BLOCK], is_hit: impl Fn(u8) -> bool) -> u64 {
+    // Loops of this form the compiler makes comparisons of many bytes at once.
+    let mut hits = [0_u8; BLOCK];
+    for ((hit, byte), bit) in hits.iter_mut().zip(block).zip(&BITS) {
+        *hit = if is_hit(*byte) { *bit } else { 0 };
+    }
+    let rows = hits.as_chunks().0.iter();
+    let columns = rows.fold(0, |columns, row| columns | u64::from_le_bytes(*row));
+    if columns == 0 { 0 } else { transposed(columns) }
+}
+
+/// The bit of a byte in a block: that of its row of eight.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which finds an index out of bounds"
+)]
+static BITS: [u8; BLOCK] = {
+    let mut bits = [0; BLOCK];
+    let mut at = 0;
+    while at < BLOCK {
+        bits[at] = 1 << (at / 8);
+        at += 1;
+    }
+    bits
+};
+
+/// Eight rows of eight bits as columns: bit 8 x + y of the result is bit 8 y + x.
+fn transposed(bits: u64) -> u64 {
+    let steps = [
+        (7, 0x00AA_00AA_00AA_00AA),
+        (14, 0x0000_CCCC_0000_CCCC),
+        (28, 0x0000_0000_F0F0_F0F0),
+    ];
+    steps.into_iter().fold(bits, |bits, (distance, mask)| {
+        let differ = (bits ^ (bits >> distance)) & mask;
+        bits ^ differ ^ (differ << distance)
+    })
+}
+
+/// Where the trigger begins to which a byte belongs.
+fn trigger_at(bytes: &[u8], at: usize, expected: bool) -> Option<usize> {
+    let byte = *bytes.get(at)?;
+    let before = at.checked_sub(1);
+    let is_trigger = match byte {
+        b'<' => {
+            if before.is_some_and(|before| bytes.get(before) == Some(&b']')) {
+                return before;
+            }
+            bytes.get(at + 1).is_none_or(|next| {
+                next.is_ascii_alphanumeric()
+                    || !next.is_ascii()
+                    || matches!(next, b'/' | b'|' | b'!' | b'_')
+            })
+        }
+        b'[' => expected || may_start(bytes.get(at..)?),
+        b'(' => may_end_name(bytes.get(before?)),
+        TOKEN_BYTE => {
+            return before.filter(|at| {
+                bytes
+                    .get(*at..)
+                    .is_some_and(|bytes| bytes.starts_with(TOKEN))
+            });
+        }
+        _ => true,
+    };
+    is_trigger.then_some(at)
+}
+
+/// With which bytes lines may begin that matter.
+#[derive(Debug)]
+struct LineStarts {
+    /// By the first byte, as bits.
+    first: [u8; 256],
+    /// The first two bytes of the names, as bits of a hash.
+    names: [u64; 16],
+}
+
+/// The line matters.
+const ALWAYS: u8 = 1;
+/// It matters where any word does.
+const WORD: u8 = 2;
+/// More of its bytes tell.
+const PERHAPS: u8 = 4;
+/// What stands behind the blank tells.
+const BLANK: u8 = 8;
+
+impl LineStarts {
+    /// Of the markers, and of these names.
+    fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let mut starts = Self {
+            first: [0; 256],
+            names: [0; 16],
+        };
+        for byte in 0..=u8::MAX {
+            let class = match byte {
+                // The last ones perhaps begin white space.
+                b'{' | b'[' | b'>' | b'~' | 0xC2 | 0xE1..=0xE3 => ALWAYS,
+                b'#' | b'*' => WORD,
+                b' ' | b'\t' | b'\r' => BLANK,
+                _ if byte == b'_' || byte.is_ascii_alphanumeric() => {
+                    WORD | if may_start(&[byte]) { PERHAPS } else { 0 }
+                }
+                _ => 0,
+            };
+            starts.set(byte, class);
+        }
+        for name in names {
+            match *name.as_bytes() {
+                [first, second, ..] => starts.add(first, second),
+                [first] => (0..=u8::MAX).for_each(|second| starts.add(first, second)),
+                [] => {}
+            }
+        }
+        starts
+    }
+
+    fn set(&mut self, byte: u8, class: u8) {
+        if let Some(known) = self.first.get_mut(usize::from(byte)) {
+            *known |= class;
+        }
+    }
+
+    fn place(first: u8, second: u8) -> (usize, u64) {
+        let hash = usize::from(first) * 37 + usize::from(second);
+        (hash / 64 % 16, 1 << (hash % 64))
+    }
+
+    fn add(&mut self, first: u8, second: u8) {
+        if first == b'_' || first.is_ascii_alphanumeric() {
+            self.set(first, PERHAPS);
+        }
+        let (word, bit) = Self::place(first, second);
+        if let Some(bits) = self.names.get_mut(word) {
+            *bits |= bit;
+        }
+    }
+
+    /// Whether one of the names may stand at the start of a text, by its first bytes.
+    fn may_start_name(&self, text: &[u8]) -> bool {
+        let [first, second, ..] = text else {
+            return true;
+        };
+        let (word, bit) = Self::place(*first, *second);
+        self.names.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+
+    fn class(&self, first: u8) -> u8 {
+        let class = self.first.get(usize::from(first));
+        class.copied().unwrap_or_default()
+    }
+
+    /// Whether a line may matter that begins with this byte.
+    fn may_matter(&self, first: u8, any_word: bool) -> bool {
+        let word = if any_word { WORD } else { 0 };
+        self.class(first) & (ALWAYS | PERHAPS | BLANK | word) != 0
+    }
+
+    /// Whether a line that begins with these bytes, blanks aside, may matter. `any_word`: all words
+    /// do.
+    fn matter(&self, line: &[u8], any_word: bool) -> bool {
+        let Some(first) = line.first() else {
+            return false;
+        };
+        let class = self.class(*first);
+        class & ALWAYS != 0
+            || any_word && class & WORD != 0
+            || class & PERHAPS != 0 && (self.may_start_name(line) || may_start(line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::indexing_slicing, reason = "a test")]
+    fn each_byte_of_a_block_has_its_bit() {
+        for at in 0..BLOCK {
+            let mut block = [b'.'; BLOCK];
+            block[at] = b'<';
+            assert_eq!(bits(&block, false), 1 << at);
+            assert_eq!(bits(&block[..at], true), 0);
+            assert_eq!(bits(&block[..=at], true), 1 << at);
+        }
+    }
+}
