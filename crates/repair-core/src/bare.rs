@@ -106,16 +106,17 @@ pub fn repair_json(input: &str, schema: Option<&Value>) -> Result<JsonRepair, Ba
 
 /// Reads a text: as it stands if it is strict.
 fn read(input: &str, tree: Option<&Tree>) -> Lenient {
-    if Arena::read(Cow::Borrowed(input), MAX_DEPTH).is_ok() {
+    let Err((_, attempt)) = Arena::attempt(Cow::Borrowed(input), MAX_DEPTH) else {
         return Lenient {
             text: input.to_owned(),
             values: iter::once(0..input.len()).collect(),
             ..Lenient::default()
         };
-    }
+    };
+    let attempt = Some(&attempt);
     match tree {
-        Some(tree) => lenient::read(input, tree, Some(tree.root()), MAX_DEPTH),
-        None => lenient::read(input, &Tree::any_object(), None, MAX_DEPTH),
+        Some(tree) => lenient::read(input, attempt, tree, Some(tree.root()), MAX_DEPTH),
+        None => lenient::read(input, attempt, &Tree::any_object(), None, MAX_DEPTH),
     }
 }
 

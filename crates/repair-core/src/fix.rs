@@ -70,12 +70,21 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// Appends the excerpt of `text`.
 pub(crate) fn push_excerpt(text: &str, out: &mut String) {
     const TAIL: usize = 20;
-    if text.len() <= EXCERPT || text.chars().nth(EXCERPT).is_none() {
+    if nth_char(text, EXCERPT).is_none() {
         return out.push_str(text);
     }
-    let head = text.char_indices().nth(EXCERPT - TAIL - 1);
+    let head = nth_char(text, EXCERPT - TAIL - 1);
     let tail = text.char_indices().rev().nth(TAIL - 1);
-    out.push_str(head.and_then(|(at, _)| text.get(..at)).unwrap_or_default());
+    out.push_str(head.and_then(|at| text.get(..at)).unwrap_or_default());
     out.push('…');
     out.push_str(tail.and_then(|(at, _)| text.get(at..)).unwrap_or_default());
+}
+
+/// Where the character stands that has `index` others before it.
+fn nth_char(text: &str, index: usize) -> Option<usize> {
+    let head = text.as_bytes().get(..=index)?;
+    if head.is_ascii() {
+        return Some(index);
+    }
+    text.char_indices().nth(index).map(|(at, _)| at)
 }

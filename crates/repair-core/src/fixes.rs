@@ -234,7 +234,9 @@ impl Source<'_> {
             )
         };
         let (before, after) = match step.edit {
-            Edit::Content { .. } => (value(original.start), emit_value(arena, originals, node)),
+            Edit::Content { .. } | Edit::Unquote { .. } => {
+                (value(original.start), emit_value(arena, originals, node))
+            }
             Edit::Drop { .. } => (value(original.key_start), String::new()),
             Edit::Rename { .. } => (key(), arena.key_token(node).to_owned()),
             Edit::Insert { .. } => ("", emit_value(arena, originals, node)),
@@ -290,7 +292,7 @@ impl Source<'_> {
 /// The node that an edit is about.
 fn target(edit: Edit) -> NodeId {
     match edit {
-        Edit::Content { node, .. } => node,
+        Edit::Content { node, .. } | Edit::Unquote { node, .. } => node,
         Edit::Drop { member, .. } | Edit::Rename { member, .. } => member,
         Edit::Insert { value, .. } => value,
     }
@@ -298,14 +300,9 @@ fn target(edit: Edit) -> NodeId {
 
 /// Renders a fix of the text. Its place is an offset: the text had no paths yet.
 pub(crate) fn render_text_fix(fix: &TextFix, emitted: &str, strict: &str) -> Fix {
-    let cut =
-        |text: &str, range: &Range<usize>| text.get(range.clone()).unwrap_or_default().to_owned();
-    Fix::new(
-        fix.rule,
-        "",
-        &cut(emitted, &fix.before),
-        &cut(strict, &fix.after),
-    )
-    .with_risk(fix.risk)
-    .at_offset(fix.before.start)
+    let before = emitted.get(fix.before.clone()).unwrap_or_default();
+    let after = strict.get(fix.after.clone()).unwrap_or_default();
+    Fix::new(fix.rule, "", before, after)
+        .with_risk(fix.risk)
+        .at_offset(fix.before.start)
 }

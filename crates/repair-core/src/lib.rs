@@ -47,6 +47,7 @@ mod spec;
 mod split;
 mod stats;
 mod toolset;
+mod units;
 mod verdict;
 pub mod words;
 

@@ -8,6 +8,7 @@ use crate::call::{Arguments, Call, Finish, RawCall};
 use crate::candidates::{Candidates, Proposed};
 use crate::fix::Fix;
 use crate::fixes::{Fixes, NameFix, Source, TextFixes, render_text_fix};
+use crate::json::attempt::Attempt;
 use crate::json::emit::emit;
 use crate::json::lenient::{self, Cut, Lenient, Problem};
 use crate::json::strict::StrictError;
@@ -93,7 +94,7 @@ impl Named<'_> {
                 format!("the arguments are longer than {} bytes", limits.bytes),
             ));
         }
-        let strict = Arena::read(emitted.clone(), limits.depth);
+        let strict = Arena::attempt(emitted.clone(), limits.depth);
         let fits = match &strict {
             Ok((arena, root)) => self.tool.target().accepts(arena, *root),
             Err(_) => false,
@@ -126,13 +127,13 @@ impl Named<'_> {
         &self,
         raw: &RawCall<'a>,
         emitted: Cow<'a, str>,
-        strict: Result<(Arena<'a>, NodeId), StrictError>,
+        strict: Result<(Arena<'a>, NodeId), (StrictError, Attempt)>,
         fits: bool,
     ) -> Result<Read<'a>, Box<Rejected>> {
         let limits = self.policy.limits();
         let readings = raw.readings.iter().cloned();
         let head: Vec<Fix> = readings.map(|fix| self.of_policy(fix)).collect();
-        match strict {
+        let attempt = match strict {
             Ok((arena, root)) if arena.node(root).kind != Kind::Null => {
                 return Ok(Read {
                     arena,
@@ -145,15 +146,17 @@ impl Named<'_> {
                     emitted,
                 });
             }
-            Err(StrictError::TooDeep(at)) => return Err(self.too_deep(raw, at)),
-            Ok(_) | Err(StrictError::Syntax(_)) => {}
-        }
+            Err((StrictError::TooDeep(at), _)) => return Err(self.too_deep(raw, at)),
+            Err((StrictError::Syntax(_), attempt)) => Some(attempt),
+            Ok(_) => None,
+        };
         let trimmed = emitted.trim();
         if trimmed.is_empty() || trimmed == "null" {
             return self.no_arguments(raw, emitted, head);
         }
         let mut text = lenient::read(
             &emitted,
+            attempt.as_ref(),
             &self.tool.tree,
             Some(self.tool.tree.root()),
             limits.depth,
@@ -161,9 +164,9 @@ impl Named<'_> {
         for fix in &mut text.fixes {
             fix.risk = self.policy.risk_of(fix.rule, fix.risk).unwrap_or(fix.risk);
         }
-        self.check_text(raw, &text)?;
+        self.check_text(raw, &mut text)?;
         let strict = std::mem::take(&mut text.text);
-        match Arena::read(Cow::Owned(strict), limits.depth) {
+        match Arena::read_written(Cow::Owned(strict), &text.strings, limits.depth) {
             Ok((arena, root)) => Ok(Read {
                 fits: self.tool.target().accepts(&arena, root),
                 arena,
@@ -256,7 +259,7 @@ impl Named<'_> {
     }
 
     /// Refuses a text that cannot become a call.
-    fn check_text(&self, raw: &RawCall<'_>, text: &Lenient) -> Result<(), Box<Rejected>> {
+    fn check_text(&self, raw: &RawCall<'_>, text: &mut Lenient) -> Result<(), Box<Rejected>> {
         let problem = text.problem.map(|problem| {
             let reason = match problem {
                 Problem::Ambiguous(_) => Reason::Ambiguous,
@@ -307,24 +310,28 @@ impl Named<'_> {
         }
     }
 
-    /// What stood before the cut, as a candidate.
-    fn sound_part(&self, text: &Lenient, emitted: &str) -> Option<Candidate> {
-        let (arena, root) =
-            Arena::read(Cow::Borrowed(&text.text), self.policy.limits().depth).ok()?;
-        (arena.node(root).kind == Kind::Object).then(|| Candidate {
+    /// What stood before the cut, as a candidate. Takes the text.
+    fn sound_part(&self, text: &mut Lenient, emitted: &str) -> Option<Candidate> {
+        let written = std::mem::take(&mut text.text);
+        let depth = self.policy.limits().depth;
+        let (arena, root) = Arena::read_written(Cow::Owned(written), &text.strings, depth).ok()?;
+        let is_object = arena.node(root).kind == Kind::Object;
+        let valid = is_object && self.tool.target().accepts(&arena, root);
+        let arguments = arena.into_source().into_owned();
+        let fixes = text.fixes.iter();
+        let fixes = fixes
+            .map(|fix| render_text_fix(fix, emitted, &arguments))
+            .collect();
+        is_object.then(|| Candidate {
             tool: self.tool.spec.name().to_owned(),
-            arguments: text.text.clone(),
             confidence: 0.3,
             rationale: "the part before the cut".to_owned(),
             origin: Origin::Rule,
             risk: Risk::Guess,
-            valid: self.tool.target().accepts(&arena, root),
+            valid,
             from_cut: true,
-            fixes: text
-                .fixes
-                .iter()
-                .map(|fix| render_text_fix(fix, emitted, &text.text))
-                .collect(),
+            fixes,
+            arguments,
         })
     }
 
@@ -492,7 +499,8 @@ impl Named<'_> {
                 .iter()
                 .all(|fix| by_rule(fix.rule, fix.risk, fix.rule.loss))
             && steps
-                .iter()
+                .chunk_by(|a, b| a.risk == b.risk && std::ptr::eq(a.rule, b.rule))
+                .filter_map(<[Step]>::first)
                 .all(|step| by_rule(step.rule, step.risk, step.rule.loss))
     }
 

@@ -75,7 +75,7 @@ fn parts<'r>(
     policy: &Policy,
 ) -> Option<impl Iterator<Item = RawCall<'static>> + use<'r>> {
     let text = raw.arguments()?;
-    let read = lenient::read(text, tree, Some(tree.root()), policy.limits().depth);
+    let read = lenient::read(text, None, tree, Some(tree.root()), policy.limits().depth);
     if read.values.len() < 2 || read.cut.is_some() || read.problem.is_some() {
         return None;
     }

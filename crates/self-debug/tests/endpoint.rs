@@ -118,6 +118,52 @@ async fn answers_in_the_wrong_form_are_read_or_refused() {
 }
 
 #[tokio::test]
+async fn a_redirect_is_refused_and_the_key_goes_nowhere_else() {
+    let other = Server::start([right()]).await;
+    let location: &'static str =
+        Box::leak(format!("location: {}/chat/completions\r\n", other.url).into_boxed_str());
+    let (report, runs, server) = with([Reply::Full(307, location, String::new())]).await;
+    assert!(report.result.is_err());
+    assert_eq!(runs.len(), 1);
+    assert!(!server.requests().is_empty());
+    assert_eq!(other.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn the_model_is_shown_readings_by_rules_that_keep_every_value() {
+    let server = Server::start([candidates(&[(json!({"path": "b.txt", "limit": 12}), 0.9)])]).await;
+    let model = OpenAiModel::new(options(&server)).unwrap();
+    let (tool, runs) = Recorder::only("b.txt");
+    let tool = wrap_with_self_debug(tool, LlmDebugger::new(model), SelfDebugOptions::default());
+    let context = CallContext::default();
+    for call in [
+        r#"{"path": "b.txt", "limit": "a dozen"}"#,
+        r#"{"path": "b.txt", "limit": 12, "offset": 3}"#,
+    ] {
+        let report = tool.call_raw(RawCall::new("read", call), &context).await;
+        assert!(report.result.is_ok(), "{report:?}");
+    }
+    assert_eq!(runs.list()[0], json!({"path": "b.txt", "limit": 12}));
+    let shown: Vec<Value> = server
+        .requests()
+        .iter()
+        .map(|request| {
+            let asked = request.body["messages"][1]["content"].as_str().unwrap();
+            let line = asked
+                .lines()
+                .find_map(|line| line.strip_prefix("Readings by rules: "));
+            serde_json::from_str(line.unwrap()).unwrap()
+        })
+        .collect();
+    assert_eq!(
+        shown[0][0]["arguments"],
+        r#"{"path": "b.txt", "limit": 12}"#
+    );
+    // A value would be lost.
+    assert_eq!(shown[1], json!([]));
+}
+
+#[tokio::test]
 async fn the_reason_of_giving_up_is_the_models_own() {
     let (report, _, _) = with([completion(
         r#"{"candidates": [], "give_up": true, "reason": "no such file"}"#,
@@ -366,7 +412,7 @@ async fn hostile_texts_stay_data() {
     assert_eq!(names(&mut subscription)[0], "failed");
     let request = &server.requests()[0].body;
     let text = request["messages"][1]["content"].as_str().unwrap();
-    assert_eq!(text.lines().count(), 9, "{text}");
+    assert_eq!(text.lines().count(), 10, "one for each item: {text}");
     assert!(!text.contains(['<', '`']), "{text}");
     for line in text.lines() {
         let (_, data) = line.split_once(": ").unwrap();

@@ -39,6 +39,17 @@ async fn a_good_call_runs_once_and_is_reported() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn every_tool_and_box_is_a_conversation_of_its_own() {
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..100 {
+        let (tool, _) = Recorder::only("a.txt");
+        let tool = wrap_with_self_debug(tool, NoDebugger, SelfDebugOptions::default());
+        let report = tool.call_report(json!({"path": "a.txt"})).await;
+        assert!(seen.insert(report.terminal.conversation.to_string()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_best_valid_candidate_that_is_new_runs() {
     let (tool, runs) = Recorder::only("b.txt");
     let debugger = debugger_fn(|failure: Arc<Failure>| async move {

@@ -21,6 +21,7 @@ use rmcp::service::{Peer, RequestContext, RoleServer, RunningService, serve_serv
 use self_debug::mcp::{McpError, McpServer, McpTools, answer};
 use self_debug::{Effect, ErrorClass, RawCall, ToolBox};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 /// A server with tools that can be exchanged.
 #[derive(Clone)]
@@ -157,7 +158,34 @@ async fn several_servers_share_one_tool_box() {
     let (here, _there) = tokio::io::duplex(64);
     let taken = servers.connect(McpServer::new("one"), here).await;
     assert!(matches!(taken, Err(McpError::NameTaken(name)) if name == "one"));
+    let (here, _there) = tokio::io::duplex(64);
+    let alike = McpServer::new("four").prefix("t_");
+    let taken = servers.connect(alike, here).await;
+    assert!(matches!(taken, Err(McpError::PrefixTaken { other, .. }) if other == "three"));
     assert!(format!("{servers:?}").contains("t_pictures"));
+}
+
+#[tokio::test]
+async fn a_server_that_is_disconnected_while_it_connects_leaves_another_of_its_name_alone() {
+    let servers = Arc::new(McpTools::new());
+    let (here, there) = tokio::io::duplex(64 << 10);
+    let slow = Arc::clone(&servers);
+    let slow = tokio::spawn(async move { slow.connect(McpServer::new("one"), here).await });
+    // It has asked the server, which has not answered.
+    let mut there = BufReader::new(there);
+    assert!(!there.fill_buf().await.expect("a question").is_empty());
+    servers.disconnect("one");
+    let _two = connect(&servers, McpServer::new("one"), names(&["weather"])).await;
+    let late = Server {
+        tools: Arc::new(Mutex::new(names(&["echo"]))),
+    };
+    let _late = serve_server(late, there).await;
+    let told = slow.await.expect("no panic");
+    assert!(
+        matches!(&told, Err(McpError::Disconnected(name)) if name == "one"),
+        "{told:?}"
+    );
+    assert_eq!(tool_names(&servers), ["mcp__one__weather"]);
 }
 
 #[tokio::test]

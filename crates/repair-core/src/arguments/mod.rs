@@ -1,7 +1,9 @@
 //! Arguments against the schema: a costed walk proposes, the judge decides.
 
+mod amount;
 mod choice;
 mod explain;
+mod moment;
 mod object;
 mod plan;
 pub(crate) mod rules;

@@ -24,6 +24,7 @@ impl<'t> Solver<'_, 't, '_> {
         let mut all = Solutions::fits();
         let mut undeclared = Vec::new();
         let mut present = Present::default();
+        let mut likely = 0;
         let mut next = self.arena.first_child(node);
         while let Some(child) = next {
             next = self.arena.sibling(child);
@@ -31,12 +32,19 @@ impl<'t> Solver<'_, 't, '_> {
                 continue;
             }
             let key = self.arena.key(child);
-            let Some((at, property)) = members.position(&key) else {
+            let Some((at, property)) = members.position(&key, likely) else {
                 undeclared.push(child);
                 continue;
             };
             present.add(at);
-            if self.is_fit_scalar(child, self.tree.get(property.ty)) {
+            likely = at + 1;
+            let ty = self.tree.get(property.ty);
+            if self.is_fit_scalar(child, ty) {
+                continue;
+            }
+            // What spells a value says something: the property is not left out.
+            if let Some(step) = self.unquoting(child, ty) {
+                all.add_step(step, &mut self.plans);
                 continue;
             }
             let solutions = self.solve_member(node, child, property);

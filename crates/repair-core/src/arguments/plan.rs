@@ -1,7 +1,7 @@
 //! Edits, and plans that share their parts.
 
 use crate::json::arena::SYNTHETIC;
-use crate::json::{Arena, NodeId};
+use crate::json::{Arena, Kind, NodeId};
 use crate::rule::{Risk, Rule};
 
 /// A change of the arena.
@@ -9,6 +9,8 @@ use crate::rule::{Risk, Rule};
 pub(crate) enum Edit {
     /// The node gets the content of another one.
     Content { node: NodeId, with: NodeId },
+    /// The string without escapes is the scalar of this kind that stands between its quotes.
+    Unquote { node: NodeId, kind: Kind },
     /// The member is left out.
     Drop { object: NodeId, member: NodeId },
     /// The member gets the key that the string node `key` holds.
@@ -26,6 +28,7 @@ impl Edit {
     pub(crate) fn apply(self, arena: &mut Arena<'_>) {
         match self {
             Self::Content { node, with } => arena.set_content(node, with),
+            Self::Unquote { node, kind } => arena.unquote(node, kind),
             Self::Drop { object, member } => arena.drop_member(object, member),
             Self::Rename { member, key } => {
                 let key = arena.string(key).into_owned();
@@ -127,53 +130,57 @@ impl Step {
     }
 }
 
-/// Index of a plan in its store.
-pub(crate) type PlanId = u32;
-
-/// A sequence of steps as a tree, so that joining two costs nothing.
-#[derive(Clone, Copy, Debug)]
-enum Plan {
-    Nothing,
-    Step(Step),
-    Join(PlanId, PlanId),
+/// A sequence of steps in a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// Those that stand there one after another.
+    Steps { from: u32, to: u32 },
+    /// One of the store's pairs of plans.
+    Pair(u32),
 }
 
-/// All plans of one search.
-#[derive(Debug)]
-pub(crate) struct Plans(Vec<Plan>);
+impl Plan {
+    /// The plan without steps.
+    pub(crate) const NOTHING: Self = Self::Steps { from: 0, to: 0 };
+}
+
+/// The steps of one search. Plans share them; that one plan follows another is written down only
+/// where their steps do not stand one after another anyway.
+#[derive(Debug, Default)]
+pub(crate) struct Plans {
+    steps: Vec<Step>,
+    pairs: Vec<(Plan, Plan)>,
+}
 
 impl Plans {
-    /// The plan without steps.
-    pub(crate) const NOTHING: PlanId = 0;
-
-    pub(crate) fn new() -> Self {
-        let mut plans = Vec::with_capacity(32);
-        plans.push(Plan::Nothing);
-        Self(plans)
-    }
-
     #[inline]
-    fn push(&mut self, plan: Plan) -> PlanId {
-        let id = PlanId::try_from(self.0.len()).unwrap_or(Self::NOTHING);
-        self.0.push(plan);
-        id
-    }
-
-    pub(crate) fn step(&mut self, step: Step) -> PlanId {
-        self.push(Plan::Step(step))
+    pub(crate) fn step(&mut self, step: Step) -> Plan {
+        let from = index(self.steps.len());
+        self.steps.push(step);
+        Plan::Steps { from, to: from + 1 }
     }
 
     /// `first`, then `second`.
     #[inline]
-    pub(crate) fn join(&mut self, first: PlanId, second: PlanId) -> PlanId {
+    pub(crate) fn join(&mut self, first: Plan, second: Plan) -> Plan {
         match (first, second) {
-            (Self::NOTHING, plan) | (plan, Self::NOTHING) => plan,
-            (first, second) => self.push(Plan::Join(first, second)),
+            (Plan::NOTHING, plan) | (plan, Plan::NOTHING) => plan,
+            (
+                Plan::Steps { from, to },
+                Plan::Steps {
+                    from: next,
+                    to: end,
+                },
+            ) if to == next => Plan::Steps { from, to: end },
+            (first, second) => {
+                self.pairs.push((first, second));
+                Plan::Pair(index(self.pairs.len() - 1))
+            }
         }
     }
 
     /// Whether two plans make the same changes, though each with nodes of its own.
-    pub(crate) fn make_the_same(&self, a: PlanId, b: PlanId, arena: &Arena<'_>) -> bool {
+    pub(crate) fn make_the_same(&self, a: Plan, b: Plan, arena: &Arena<'_>) -> bool {
         let (a, b) = (self.steps(a, &[]), self.steps(b, &[]));
         a.len() == b.len()
             && a.iter()
@@ -182,37 +189,51 @@ impl Plans {
     }
 
     /// Some steps and those of a plan, in order.
-    pub(crate) fn steps(&self, id: PlanId, before: &[Step]) -> Vec<Step> {
+    pub(crate) fn steps(&self, plan: Plan, before: &[Step]) -> Vec<Step> {
         let mut steps = before.to_vec();
-        self.add_steps(id, &mut steps);
-        steps
-    }
-
-    fn add_steps(&self, id: PlanId, steps: &mut Vec<Step>) {
-        let (mut next, mut pending) = (id, Vec::new());
+        let (mut next, mut pending) = (plan, Vec::new());
         loop {
-            match self.0.get(next as usize) {
-                Some(Plan::Join(first, second)) => {
-                    pending.push(*second);
-                    next = *first;
-                    continue;
+            match next {
+                Plan::Steps { from, to } => {
+                    let run = self.steps.get(from as usize..to as usize);
+                    steps.extend_from_slice(run.unwrap_or_default());
                 }
-                Some(Plan::Step(step)) => steps.push(*step),
-                Some(Plan::Nothing) | None => {}
+                Plan::Pair(at) => {
+                    if let Some((first, second)) = self.pairs.get(at as usize) {
+                        pending.push(*second);
+                        next = *first;
+                        continue;
+                    }
+                }
             }
             match pending.pop() {
                 Some(plan) => next = plan,
-                None => return,
+                None => return steps,
             }
         }
     }
+
+    /// The same for the only plan that is wanted, without a copy where the store holds nothing
+    /// else.
+    pub(crate) fn into_steps(self, plan: Plan, before: &[Step]) -> Vec<Step> {
+        match plan {
+            Plan::Steps { from: 0, to } if to as usize == self.steps.len() && before.is_empty() => {
+                self.steps
+            }
+            _ => self.steps(plan, before),
+        }
+    }
+}
+
+fn index(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 /// A way to make a value fit a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Solution {
     pub(crate) cost: u32,
-    pub(crate) plan: PlanId,
+    pub(crate) plan: Plan,
     /// No step of it can turn out not to be needed.
     pub(crate) is_certain: bool,
 }
@@ -221,9 +242,19 @@ impl Solution {
     /// The value fits as it is.
     pub(crate) const FITS: Self = Self {
         cost: 0,
-        plan: Plans::NOTHING,
+        plan: Plan::NOTHING,
         is_certain: true,
     };
+
+    /// The value fits after this step.
+    #[inline]
+    fn of(step: Step, plans: &mut Plans) -> Self {
+        Self {
+            cost: step.cost(),
+            plan: plans.step(step),
+            is_certain: step.need != Need::Unknown,
+        }
+    }
 
     /// This one, then the other.
     #[inline]
@@ -310,7 +341,7 @@ impl Solutions {
 
     /// The only solution, if there is one only.
     #[inline]
-    fn only(&self) -> Option<Solution> {
+    pub(crate) fn only(&self) -> Option<Solution> {
         self.best.filter(|_| self.others.is_empty())
     }
 
@@ -344,17 +375,20 @@ impl Solutions {
     /// The same solutions with one more step at their end.
     #[inline]
     pub(crate) fn then(mut self, step: Step, plans: &mut Plans) -> Self {
-        if self.best.is_none() {
-            return self;
-        }
-        let last = Solution {
-            cost: step.cost(),
-            plan: plans.step(step),
-            is_certain: step.need != Need::Unknown,
+        self.add_step(step, plans);
+        self
+    }
+
+    /// Adds a step at the end of each solution.
+    #[inline]
+    pub(crate) fn add_step(&mut self, step: Step, plans: &mut Plans) {
+        let Some(best) = &mut self.best else {
+            return;
         };
-        for solution in self.best.iter_mut().chain(&mut self.others) {
+        let last = Solution::of(step, plans);
+        *best = best.and(last, plans);
+        for solution in &mut self.others {
             *solution = solution.and(last, plans);
         }
-        self
     }
 }

@@ -6,7 +6,7 @@ use super::value as propose;
 use super::value::Propose;
 use super::{choice, wrap};
 use crate::rule::{Loss, Risk, Rule, Stage};
-use crate::schema::tree::Kinds;
+use crate::schema::tree::{Kinds, Type};
 
 const fn lossless(id: &'static str, cost: u32, summary: &'static str) -> Rule {
     Rule::new(id, Stage::Arguments, Risk::Lossless, cost, summary)
@@ -44,6 +44,8 @@ rules! {
     STRINGIFIED_NUMBER = lossless("stringified_number", 2, "a number was sent as a string; send the bare number");
     NUMBER_SPELLING = inferred("number_spelling", 20, "a number was sent as a string in an unusual spelling; send the bare number");
     NUMBER_WITH_EXTRAS = guess("number_with_extras", 120, "a number was sent with a unit or separators; send the bare number");
+    AMOUNT = guess("amount", 115, "an amount was sent in words or in another unit; send the number that the parameter asks for");
+    MOMENT = guess("moment", 115, "a date or time was sent in another form; send it as YYYY-MM-DD or HH:MM");
     STRINGIFIED_BOOLEAN = lossless("stringified_boolean", 2, "a boolean was sent as a string; send true or false without quotes");
     BOOLEAN_WORD = inferred("boolean_word", 15, "a word was sent for a boolean; send true or false");
     STRINGIFIED_NULL = lossless("stringified_null", 2, "null was sent as a string; send null without quotes");
@@ -78,6 +80,9 @@ rules! {
     DUPLICATE_KEY = guess("duplicate_key", 110, "a property was sent twice with different values; the last one counts").with_loss(Loss::Drops);
     EMPTY_ARGUMENTS = lossless("empty_arguments", 1, "the arguments were empty; send {}");
 }
+
+/// The first rules of the table are about the values that an `enum` allows.
+const OF_CHOICES: u32 = 3;
 
 /// The rules for one value, in the order in which equal costs are tried.
 pub(crate) static VALUE_RULES: &[ValueRule] = &[
@@ -116,6 +121,18 @@ pub(crate) static VALUE_RULES: &[ValueRule] = &[
         from: Kinds::STRING,
         to: Kinds::NUMBER,
         propose: propose::number_with_extras,
+    },
+    ValueRule {
+        rule: &AMOUNT,
+        from: Kinds::STRING,
+        to: Kinds::NUMBER,
+        propose: propose::amount,
+    },
+    ValueRule {
+        rule: &MOMENT,
+        from: Kinds::STRING,
+        to: Kinds::STRING,
+        propose: propose::moment,
     },
     ValueRule {
         rule: &STRINGIFIED_BOOLEAN,
@@ -248,10 +265,14 @@ const fn meeting(looks_at: bool) -> [u32; Kinds::SETS] {
     table
 }
 
-/// The rules that make one of the kinds `to` of a value of the kind `from`, in order.
-pub(super) fn value_rules(from: Kinds, to: Kinds) -> impl Iterator<Item = &'static ValueRule> {
+/// The rules that may make a value of this type of one of the kind `from`, in order.
+#[inline]
+pub(super) fn value_rules(from: Kinds, ty: &Type) -> impl Iterator<Item = &'static ValueRule> {
     let bits = |table: &[u32], kinds: Kinds| table.get(kinds.number()).copied().unwrap_or_default();
-    let mut left = bits(&LOOK_AT, from) & bits(&MAKE, to);
+    let mut left = bits(&LOOK_AT, from) & bits(&MAKE, ty.kinds);
+    if ty.choices.is_none() {
+        left &= u32::MAX << OF_CHOICES;
+    }
     std::iter::from_fn(move || {
         let next = (left != 0).then(|| left.trailing_zeros())?;
         left &= left - 1;

@@ -58,7 +58,7 @@ pub(crate) enum Found {
 
 /// Repairs that cost more than the one that was found, cheapest first. Most callers never ask for
 /// them, so the judge has not seen them all.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Dearer {
     judged: Vec<Proposal>,
     unjudged: Vec<Solution>,
@@ -100,14 +100,47 @@ pub(crate) fn search(
     target: Target<'_>,
     policy: &Policy,
 ) -> Found {
+    match walk(arena, root, target, policy, Strings::Fit) {
+        // Only where nothing else helps: the tree cannot tell which string the judge refused.
+        Found::Nothing if target.tree.has_patterns() => {
+            walk(arena, root, target, policy, Strings::MayBeRestated)
+        }
+        found => found,
+    }
+}
+
+/// What a walk takes a string under a pattern for.
+enum Strings {
+    Fit,
+    MayBeRestated,
+}
+
+fn walk(
+    arena: &mut Arena<'_>,
+    root: NodeId,
+    target: Target<'_>,
+    policy: &Policy,
+    strings: Strings,
+) -> Found {
     let always = duplicate_drops(arena);
     let mut replaced: Vec<NodeId> = arena.duplicates().iter().map(|pair| pair.earlier).collect();
     replaced.sort_unstable();
-    let mut solver = Solver::new(arena, target.tree, policy, &replaced);
+    let solver = Solver::new(arena, target.tree, policy, &replaced);
+    let mut solver = match strings {
+        Strings::Fit => solver,
+        Strings::MayBeRestated => solver.restating(),
+    };
     let solutions = solver.solve(root, target.tree.root(), Slot::Root);
     let exhausted = solver.is_exhausted();
     let plans = solver.plans;
     let mut trial = Trial::new(arena, root, target, policy);
+    if let Some(only) = solutions.only() {
+        return match trial.judged(plans.into_steps(only.plan, &always)) {
+            Some(proposal) => Found::One(proposal, Dearer::default()),
+            None if exhausted => Found::Exhausted,
+            None => Found::Nothing,
+        };
+    }
     let price_of_always = Proposal::new(always.clone()).cost;
     let mut accepted: Vec<Proposal> = Vec::new();
     let mut least = u32::MAX;
@@ -191,14 +224,19 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
     /// What `look` sees when the steps are made.
     fn with<'p, T>(
         &mut self,
-        steps: impl Iterator<Item = &'p Step>,
+        steps: impl Iterator<Item = &'p Step> + Clone,
         look: impl FnOnce(&Self) -> T,
     ) -> T {
-        for step in steps {
+        for step in steps.clone() {
             step.edit.apply(self.arena);
         }
         let seen = look(self);
         self.arena.undo_all();
+        for step in steps {
+            if let Edit::Unquote { node, .. } = step.edit {
+                self.arena.quote(node);
+            }
+        }
         seen
     }
 
@@ -209,7 +247,7 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
             Edit::Content { with: new, .. } | Edit::Insert { value: new, .. } => {
                 self.arena.node(new).kind.is_container()
             }
-            Edit::Drop { .. } | Edit::Rename { .. } => false,
+            Edit::Unquote { .. } | Edit::Drop { .. } | Edit::Rename { .. } => false,
         });
         self.with(steps, |trial| {
             !(may_deepen && is_deeper(trial.arena, trial.root, trial.depth))
@@ -263,6 +301,7 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
         let mut moved: HashSet<NodeId> = HashSet::new();
         let mut pending = match removed.edit {
             Edit::Content { node, with } => vec![node, with],
+            Edit::Unquote { node, .. } => vec![node],
             Edit::Drop { member, .. } | Edit::Rename { member, .. } => vec![member],
             Edit::Insert { value, .. } => vec![value],
         };
@@ -274,7 +313,7 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
         let mut has_any = false;
         for step in steps {
             let place = match step.edit {
-                Edit::Content { node, .. } => node,
+                Edit::Content { node, .. } | Edit::Unquote { node, .. } => node,
                 Edit::Drop { object, .. } | Edit::Insert { object, .. } => object,
                 Edit::Rename { member, .. } => member,
             };

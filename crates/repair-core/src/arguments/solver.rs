@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::choice::is_allowed_value;
+use super::moment;
 use super::plan::{Edit, Need, Plans, Solutions, Step};
 use super::rules;
-use super::value::{Fault, Whole};
+use super::value::{Fault, Whole, spelled};
+use crate::json::arena::{ESCAPED, SYNTHETIC};
 use crate::json::{Arena, Kind, NodeId, number};
 use crate::policy::Policy;
 use crate::rule::{Risk, Rule};
@@ -48,6 +50,9 @@ pub(crate) struct Solver<'s, 't, 'a> {
     is_plain: bool,
     /// Members that another one of the same key replaces.
     pub(super) replaced: &'t [NodeId],
+    /// Whether a string under a pattern is taken for one that does not match, if it is a date or a
+    /// time in another form.
+    restates: bool,
     proposals: u32,
     steps_left: usize,
     /// How many bytes of strings may still be read as JSON.
@@ -105,15 +110,24 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         Self {
             arena,
             tree,
-            plans: Plans::new(),
+            plans: Plans::default(),
             policy,
             memo: HashMap::default(),
             alternatives: 0,
             is_plain: tree.is_exact(),
             replaced,
+            restates: false,
             proposals: 0,
             steps_left,
             reading_left,
+        }
+    }
+
+    /// The same, for arguments of which the judge refused every repair that the tree knows.
+    pub(super) fn restating(self) -> Self {
+        Self {
+            restates: true,
+            ..self
         }
     }
 
@@ -170,6 +184,14 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         ty.kinds.allows(kind, integral)
             && !(kind == Kind::Number && self.policy.integral_floats())
             && is_allowed_value(self.arena, node, ty)
+            && !self.is_restatable(node, ty)
+    }
+
+    fn is_restatable(&self, node: NodeId, ty: &Type) -> bool {
+        self.restates
+            && ty.has_pattern()
+            && self.arena.node(node).kind == Kind::String
+            && moment::restated(&self.arena.string(node)).is_some()
     }
 
     fn solve_union(&mut self, node: NodeId, union: &'t Type, slot: Slot) -> Solutions {
@@ -241,8 +263,9 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             return Solutions::none();
         }
         self.steps_left -= 1;
-        // A scalar is soon looked at again.
-        if self.alternatives == 0 || !self.arena.node(node).kind.is_container() {
+        // A scalar is soon looked at again, and what a proposal made is looked at once.
+        let value = self.arena.node(node);
+        if self.alternatives == 0 || !value.kind.is_container() || value.has(SYNTHETIC) {
             return self.solve_value(node, ty, slot, whole);
         }
         let key = (node, ty.id, slot, self.proposals, self.is_plain);
@@ -258,7 +281,10 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         let kind = self.arena.node(node).kind;
         let integral = || number::is_integral(self.arena.token(node));
         let mut solutions = Solutions::none();
-        if ty.kinds.allows(kind, integral) && is_allowed_value(self.arena, node, ty) {
+        if ty.kinds.allows(kind, integral)
+            && is_allowed_value(self.arena, node, ty)
+            && !self.is_restatable(node, ty)
+        {
             let was_plain = self.is_plain;
             self.is_plain &= !whole.is_union;
             solutions = match kind {
@@ -311,7 +337,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         let from = kinds_of(self.arena.node(fault.node).kind);
         let need = self.need_of(fault);
         let mut is_read = false;
-        for entry in rules::value_rules(from, fault.ty.kinds) {
+        for entry in rules::value_rules(from, fault.ty) {
             // A lossless reading is the only one there is.
             let is_settled = is_read && entry.rule.risk > Risk::Lossless;
             if is_settled || !self.uses(entry.rule) {
@@ -344,6 +370,33 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         self.alternatives -= 1;
         self.proposals -= 1;
         inner
+    }
+
+    /// The step that takes the quotes off a string which is no fit, where nothing else can be
+    /// meant: what the rules about such strings propose, found without asking all the others.
+    pub(super) fn unquoting(&self, node: NodeId, ty: &Type) -> Option<Step> {
+        let value = self.arena.node(node);
+        let may_ask = value.kind == Kind::String
+            && !value.has(ESCAPED)
+            && !ty.is_union()
+            && ty.choices.is_none()
+            && self.proposals < MAX_PROPOSALS
+            && self.steps_left > 0;
+        if !may_ask {
+            return None;
+        }
+        let text = self.arena.string(node);
+        let (kind, rule) = spelled(&text)?;
+        let is_fit = ty.kinds.allows(kind, || number::is_integral(&text))
+            && !(kind == Kind::Number && self.policy.integral_floats());
+        if !is_fit {
+            return None;
+        }
+        // Without choices, the type refuses a string for its kind.
+        let edit = Edit::Unquote { node, kind };
+        let step = self.step(rule, self.certain_if(true), edit)?;
+        // Of a riskier reading there may be others.
+        (step.risk == Risk::Lossless).then_some(step)
     }
 
     /// Whether the schema refuses the value by itself: by its kind, or as a string that is none of
@@ -383,7 +436,12 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             let Some(item) = items.at(index) else {
                 continue;
             };
-            if self.is_fit_scalar(child, self.tree.get(item)) {
+            let ty = self.tree.get(item);
+            if self.is_fit_scalar(child, ty) {
+                continue;
+            }
+            if let Some(step) = self.unquoting(child, ty) {
+                all.add_step(step, &mut self.plans);
                 continue;
             }
             let solutions = self.solve(child, item, Slot::Item(node));

@@ -5,10 +5,13 @@
 
 use std::borrow::Cow;
 
+use super::rules;
 use super::solver::{Slot, Solver};
+use super::{amount, moment};
 use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, lenient, number};
-use crate::rule::Risk;
+use crate::rule::{Risk, Rule};
 use crate::schema::tree::{Kinds, Type};
+use crate::units::{self, Unit};
 
 /// What a rule is asked about.
 #[derive(Clone, Copy)]
@@ -51,14 +54,25 @@ fn scalar(solver: &mut Solver<'_, '_, '_>, kind: Kind, token: &str) -> Option<Pr
 
 // ---- stringified scalars ----
 
+/// The kind of scalar, but for strings, that a text is the JSON of, and the rule about such texts.
+pub(super) fn spelled(text: &str) -> Option<(Kind, &'static Rule)> {
+    match text {
+        _ if number::is_strict(text) => Some((Kind::Number, &rules::STRINGIFIED_NUMBER)),
+        "true" => Some((Kind::True, &rules::STRINGIFIED_BOOLEAN)),
+        "false" => Some((Kind::False, &rules::STRINGIFIED_BOOLEAN)),
+        "null" => Some((Kind::Null, &rules::STRINGIFIED_NULL)),
+        _ => None,
+    }
+}
+
 pub(super) fn stringified_number(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    if !number::is_strict(&solver.arena.string(fault.node)) {
-        return None;
+    match spelled(&solver.arena.string(fault.node)) {
+        Some((kind @ Kind::Number, _)) => proposed(solver.arena.new_unquoted(kind, fault.node)),
+        _ => None,
     }
-    proposed(solver.arena.new_unquoted(Kind::Number, fault.node))
 }
 
 /// White space around a number, a plus sign, a bare point, leading zeros.
@@ -80,24 +94,57 @@ pub(super) fn number_spelling(
     Some(Proposed { node, risk })
 }
 
-/// `1,000`, `5 kg`, `30%`.
+/// `1,000`, `5 kg`, `30%`. Not `3 weeks` where days are asked for.
 pub(super) fn number_with_extras(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    let text = solver.arena.string(fault.node).into_owned();
-    let token =
-        number::without_thousands(text.trim()).or_else(|| number::without_unit(text.trim()))?;
+    let text = solver.arena.string(fault.node).trim().to_owned();
+    let asked = asked_unit(solver.arena, fault);
+    if amount::read(&text, asked).is_some_and(|amount| amount.counts_other(asked)) {
+        return None;
+    }
+    let token = number::without_thousands(&text).or_else(|| number::without_unit(&text))?;
     scalar(solver, Kind::Number, &token)
+}
+
+/// `two hours` where minutes are asked for, `a dozen`.
+pub(super) fn amount(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+    let text = solver.arena.string(fault.node).trim().to_owned();
+    let asked = asked_unit(solver.arena, fault);
+    let token = amount::read(&text, asked)?.in_unit(asked)?;
+    if number::without_unit(&text).is_some_and(|written| written == token) {
+        return None;
+    }
+    scalar(solver, Kind::Number, &token)
+}
+
+/// The unit that the schema asks for, by the value's key or the type's description.
+fn asked_unit(arena: &Arena<'_>, fault: Fault<'_>) -> Option<&'static Unit> {
+    let named = match fault.slot {
+        Slot::Item(array) => array,
+        _ => fault.node,
+    };
+    units::named_in(&arena.key(named)).or(fault.ty.unit)
+}
+
+/// `5 March 2026` where a pattern asks for something else.
+pub(super) fn moment(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
+    if !fault.ty.has_pattern() {
+        return None;
+    }
+    let stated = moment::restated(&solver.arena.string(fault.node))?;
+    proposed(solver.arena.new_string(&stated))
 }
 
 pub(super) fn stringified_boolean(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    match &*solver.arena.string(fault.node) {
-        "true" => scalar(solver, Kind::True, "true"),
-        "false" => scalar(solver, Kind::False, "false"),
+    match spelled(&solver.arena.string(fault.node)) {
+        Some((kind @ (Kind::True | Kind::False), _)) => {
+            proposed(solver.arena.new_unquoted(kind, fault.node))
+        }
         _ => None,
     }
 }
@@ -187,7 +234,7 @@ fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>, text: &str) -> O
     if !solver.may_read(text.len()) {
         return None;
     }
-    let read = lenient::read(text, solver.tree, Some(fault.ty.id), MAX_DEPTH);
+    let read = lenient::read(text, None, solver.tree, Some(fault.ty.id), MAX_DEPTH);
     let [value] = read.values.as_slice() else {
         return None;
     };

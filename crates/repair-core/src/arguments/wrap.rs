@@ -90,10 +90,6 @@ fn only_object_property<'t>(tree: &Tree, ty: &'t Type) -> Option<&'t Property> {
 pub(super) fn lift_members(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
     let tree = solver.tree;
     let arena = &mut *solver.arena;
-    let is_declared = |child| fault.ty.declares(&arena.key(child));
-    if arena.children(fault.node).all(is_declared) {
-        return None;
-    }
     let property = only_object_property(tree, fault.ty)?;
     let target = arena.member(fault.node, &property.name)?;
     let node = arena.node(target);

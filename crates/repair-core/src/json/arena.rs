@@ -81,6 +81,8 @@ pub(crate) struct Node {
     pub(crate) len: u32,
     pub(crate) kind: Kind,
     pub(crate) flags: u8,
+    /// A repair took the quotes off: they stand around the token.
+    pub(crate) unquoted: bool,
 }
 
 impl Node {
@@ -99,6 +101,16 @@ impl Node {
             kind: other.kind,
             flags: (self.flags & !CONTENT_FLAGS) | (other.flags & CONTENT_FLAGS),
             ..self
+        }
+    }
+
+    /// Puts the quotes back, if they were taken off.
+    pub(super) fn quote(&mut self) {
+        if self.unquoted {
+            self.start = self.start.saturating_sub(1);
+            self.end += 1;
+            self.kind = Kind::String;
+            self.unquoted = false;
         }
     }
 }
@@ -325,6 +337,7 @@ impl<'a> Arena<'a> {
             len: 0,
             kind,
             flags: SIDE | INSERTED | escaped,
+            unquoted: false,
         })
     }
 
@@ -345,6 +358,7 @@ impl<'a> Arena<'a> {
             len: 0,
             kind,
             flags: (node.flags & SIDE) | INSERTED,
+            unquoted: false,
         })
     }
 
@@ -363,6 +377,7 @@ impl<'a> Arena<'a> {
             key_end: 0,
             next: NONE,
             flags: (content.flags & CONTENT_FLAGS) | INSERTED,
+            unquoted: false,
             ..content
         });
         if let Some(key) = key {
@@ -378,6 +393,7 @@ impl<'a> Arena<'a> {
             len: 1,
             kind,
             flags: SYNTHETIC | INSERTED,
+            unquoted: false,
         })
     }
 
@@ -393,6 +409,7 @@ impl<'a> Arena<'a> {
                 flags: (content.flags & CONTENT_FLAGS)
                     | (key.flags & (KEY_SIDE | KEY_ESCAPED))
                     | INSERTED,
+                unquoted: false,
                 ..content
             });
             len += 1;
@@ -407,6 +424,7 @@ impl<'a> Arena<'a> {
             len,
             kind: Kind::Object,
             flags: SYNTHETIC | INSERTED,
+            unquoted: false,
         })
     }
 
@@ -423,6 +441,7 @@ impl<'a> Arena<'a> {
             len: 0,
             kind,
             flags: SIDE | INSERTED,
+            unquoted: false,
         })
     }
 
@@ -456,6 +475,20 @@ impl<'a> Arena<'a> {
     pub(crate) fn set_content(&mut self, id: NodeId, other: NodeId) {
         let node = self.node(id).with_content_of(self.node(other));
         self.set(id, node);
+    }
+
+    /// Takes the quotes off a string without escapes, whose content is a scalar of this kind.
+    pub(crate) fn unquote(&mut self, id: NodeId, kind: Kind) {
+        let node = self.node_mut(id);
+        node.start += 1;
+        node.end = node.end.saturating_sub(1);
+        node.kind = kind;
+        node.unquoted = true;
+    }
+
+    /// Takes that back. It is in no log: the node itself knows what it was.
+    pub(crate) fn quote(&mut self, id: NodeId) {
+        self.node_mut(id).quote();
     }
 
     /// Takes a member out of `object`.
@@ -539,7 +572,7 @@ impl<'a> Arena<'a> {
         *self.node_mut(id) = node;
     }
 
-    /// Takes every change back.
+    /// Takes every logged change back.
     pub(crate) fn undo_all(&mut self) {
         while let Some((id, node)) = self.log.pop() {
             self.write(id, node);

@@ -96,11 +96,13 @@ impl<'l> Originals<'l> {
     #[inline]
     pub(crate) fn node(&self, arena: &Arena<'_>, id: NodeId) -> Node {
         let now = arena.node(id);
-        if now.has(CHANGED) {
+        let mut was = if now.has(CHANGED) {
             self.find(id).unwrap_or(now)
         } else {
             now
-        }
+        };
+        was.quote();
+        was
     }
 
     fn find(&self, id: NodeId) -> Option<Node> {
@@ -194,13 +196,17 @@ fn write_patched(arena: &Arena<'_>, originals: &Originals<'_>, id: NodeId, out: 
             continue;
         }
         let (start, end) = if is_first { opening } else { gap };
+        is_first = false;
         out.push_span(buffer, start, end);
+        if !now.kind.is_container() && !now.has(CHANGED) && !now.unquoted {
+            out.push_span(buffer, piece_start, now.end);
+            continue;
+        }
         if has_key {
             out.push_span(key_buffer(now), now.key_start, now.key_end);
             out.push_span(key_buffer(place), place.key_end, place.start);
         }
         write_value(arena, originals, child, out);
-        is_first = false;
     }
     if !is_first {
         out.push_span(buffer, gap_start, node.end.saturating_sub(1));

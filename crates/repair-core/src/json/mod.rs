@@ -1,6 +1,7 @@
 //! JSON text: one arena over it, two readers that fill it, one writer that patches it.
 
 pub(crate) mod arena;
+pub(crate) mod attempt;
 pub(crate) mod emit;
 pub(crate) mod equal;
 pub(crate) mod lenient;

@@ -4,34 +4,35 @@ use std::cmp::Ordering;
 
 /// The length of the strict JSON number at the start of `bytes`, if there is one.
 pub(crate) fn strict_length(bytes: &[u8]) -> Option<usize> {
-    let digits = |from: usize| {
-        bytes
-            .get(from..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(|b| b.is_ascii_digit())
-            .count()
-    };
-    let mut at = usize::from(bytes.first() == Some(&b'-'));
-    match digits(at) {
-        0 => return None,
-        count if count > 1 && bytes.get(at) == Some(&b'0') => return None,
-        count => at += count,
+    let whole = usize::from(bytes.first() == Some(&b'-'));
+    let mut at = digits(bytes, whole);
+    if at == whole || (at > whole + 1 && bytes.get(whole) == Some(&b'0')) {
+        return None;
     }
     if bytes.get(at) == Some(&b'.') {
-        match digits(at + 1) {
-            0 => return None,
-            count => at += 1 + count,
+        let fraction = at + 1;
+        at = digits(bytes, fraction);
+        if at == fraction {
+            return None;
         }
     }
     if let Some(b'e' | b'E') = bytes.get(at) {
-        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
-        match digits(at + 1 + sign) {
-            0 => return None,
-            count => at += 1 + sign + count,
+        let exponent = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        at = digits(bytes, exponent);
+        if at == exponent {
+            return None;
         }
     }
     Some(at)
+}
+
+/// Where the digits end that begin at `at`.
+#[inline]
+fn digits(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    at
 }
 
 /// Whether the whole of `text` is a strict JSON number.
@@ -92,7 +93,7 @@ fn decimal(token: &str) -> Decimal {
 pub(crate) fn is_integral(token: &str) -> bool {
     let is_written_out = token
         .bytes()
-        .all(|byte| !matches!(byte, b'.' | b'e' | b'E'));
+        .all(|byte| byte.is_ascii_digit() || byte == b'-');
     if is_written_out {
         return true;
     }

@@ -8,41 +8,74 @@ fn zero_bytes(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGHS
 }
 
-/// Index of the first quote, backslash or control character at or after `from`; the length of
-/// the text if there is none. Eight bytes a step.
+/// Nonzero where a byte of `word` is `byte`.
+fn same_bytes(word: u64, byte: u8) -> u64 {
+    zero_bytes(word ^ (ONES * u64::from(byte)))
+}
+
+/// Index of the first byte at or after `from` that is searched for; the length of the text if there
+/// is none. Eight bytes a step: `hits` is nonzero where a byte is one, of which the lowest counts.
 #[inline]
-pub(crate) fn string_stop(bytes: &[u8], from: usize) -> usize {
+fn find(
+    bytes: &[u8],
+    from: usize,
+    hits: impl Fn(u64) -> u64,
+    is_hit: impl Fn(u8) -> bool,
+) -> usize {
     let mut at = from;
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = zero_bytes(word ^ (ONES * u64::from(b'"')));
-        let backslash = zero_bytes(word ^ (ONES * u64::from(b'\\')));
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let hit = quote | backslash | control;
+        let hit = hits(u64::from_le_bytes(*chunk));
         if hit != 0 {
             return at + (hit.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
     let tail = bytes.get(at..).unwrap_or_default();
-    let stop = tail.iter().position(|byte| is_string_stop(*byte));
+    let stop = tail.iter().position(|byte| is_hit(*byte));
     at.min(bytes.len()) + stop.unwrap_or(tail.len())
 }
 
-/// Index of the first backslash at or after `from`; the length of the text if there is none.
+/// Index of the first quote, backslash or control character at or after `from`.
+#[inline]
+pub(crate) fn string_stop(bytes: &[u8], from: usize) -> usize {
+    let hits = |word: u64| {
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        same_bytes(word, b'"') | same_bytes(word, b'\\') | control
+    };
+    find(bytes, from, hits, is_string_stop)
+}
+
+/// Index from `from` on before which there is nothing that is searched for: blocks that a compiler
+/// compares as a whole, for what is rare.
+#[inline]
+fn skip_blocks(bytes: &[u8], from: usize, is_hit: impl Fn(u8) -> bool) -> usize {
+    let mut at = from;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<32>) {
+        let hits = block
+            .iter()
+            .fold(0, |hits, byte| hits | u8::from(is_hit(*byte)));
+        if hits != 0 {
+            break;
+        }
+        at += block.len();
+    }
+    at
+}
+
+/// Index of the first quote or backslash at or after `from`.
+#[inline]
+pub(crate) fn quote_or_backslash(bytes: &[u8], from: usize) -> usize {
+    let is_hit = |byte| matches!(byte, b'"' | b'\\');
+    let hits = |word| same_bytes(word, b'"') | same_bytes(word, b'\\');
+    find(bytes, skip_blocks(bytes, from, is_hit), hits, is_hit)
+}
+
+/// Index of the first backslash at or after `from`.
 #[inline]
 pub(crate) fn backslash(bytes: &[u8], from: usize) -> usize {
-    let mut at = from;
-    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let hit = zero_bytes(u64::from_le_bytes(*chunk) ^ (ONES * u64::from(b'\\')));
-        if hit != 0 {
-            return at + (hit.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    let tail = bytes.get(at..).unwrap_or_default();
-    let stop = tail.iter().position(|byte| *byte == b'\\');
-    at.min(bytes.len()) + stop.unwrap_or(tail.len())
+    let is_hit = |byte| byte == b'\\';
+    let hits = |word| same_bytes(word, b'\\');
+    find(bytes, skip_blocks(bytes, from, is_hit), hits, is_hit)
 }
 
 fn is_string_stop(byte: u8) -> bool {
@@ -66,12 +99,19 @@ mod tests {
     #[test]
     fn finds_the_first_stop_wherever_it_stands() {
         for stop in [b'"', b'\\', 0x00, 0x1f, b'\n'] {
-            for at in 0..40 {
-                let mut bytes = vec![b'x'; 40];
+            for at in 0..80 {
+                let mut bytes = vec![b'x'; 80];
                 bytes[at] = stop;
                 assert_eq!(string_stop(&bytes, 0), at, "stop {stop} at {at}");
                 let backslash_at = if stop == b'\\' { at } else { bytes.len() };
                 assert_eq!(backslash(&bytes, 0), backslash_at, "stop {stop} at {at}");
+                let is_quote = matches!(stop, b'"' | b'\\');
+                let quote_at = if is_quote { at } else { bytes.len() };
+                assert_eq!(
+                    quote_or_backslash(&bytes, 0),
+                    quote_at,
+                    "stop {stop} at {at}"
+                );
             }
         }
         let text = "é\u{7f}\u{80}\u{ff}日本語 no stop here at all";

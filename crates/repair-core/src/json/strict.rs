@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::arena::{Duplicate, ESCAPED, KEY_ESCAPED, KEY_SIDE, SIDE};
+use super::attempt::{Attempt, StrictString};
 use super::{Arena, Buffer, Kind, NONE, Node, NodeId, scan, string};
 
 /// Why a text is not strict JSON.
@@ -21,17 +22,39 @@ impl<'a> Arena<'a> {
         text: Cow<'a, str>,
         max_depth: usize,
     ) -> Result<(Self, NodeId), StrictError> {
-        let mut arena = Self::over(text);
-        let root = arena.read_source(max_depth)?;
-        Ok((arena, root))
+        Self::read_written(text, &[], max_depth)
     }
 
-    /// Reads the whole source again, into the same storage.
-    fn read_source(&mut self, max_depth: usize) -> Result<NodeId, StrictError> {
-        let source = std::mem::take(&mut self.source);
-        let result = Reader::new(self, &source, 0, Buffer::Source).run(max_depth);
-        self.source = source;
-        result
+    /// Reads a text that was written with these strings, which are not read again.
+    pub(crate) fn read_written(
+        text: Cow<'a, str>,
+        strings: &[StrictString],
+        max_depth: usize,
+    ) -> Result<(Self, NodeId), StrictError> {
+        let mut arena = Self::over(text);
+        let source = std::mem::take(&mut arena.source);
+        let mut reader = Reader::new(&mut arena, &source, 0, Buffer::Source);
+        reader.known_strings = strings;
+        let root = reader.run(max_depth);
+        arena.source = source;
+        Ok((arena, root?))
+    }
+
+    /// Reads `text`; if it is not strict, says what was found out about it.
+    pub(crate) fn attempt(
+        text: Cow<'a, str>,
+        max_depth: usize,
+    ) -> Result<(Self, NodeId), (StrictError, Attempt)> {
+        let mut arena = Self::over(text);
+        let source = std::mem::take(&mut arena.source);
+        let mut reader = Reader::new(&mut arena, &source, 0, Buffer::Source);
+        match reader.run(max_depth) {
+            Ok(root) => {
+                arena.source = source;
+                Ok((arena, root))
+            }
+            Err(error) => Err((error, reader.into_attempt())),
+        }
     }
 
     /// Reads bytes `start..end` of the side buffer as a document of their own, to be put into this
@@ -56,12 +79,15 @@ impl<'a> Arena<'a> {
     }
 }
 
-/// The length of the strict value at the start of a text, with the white space around it.
-pub(crate) fn strict_length(text: &str, max_depth: usize) -> Result<usize, StrictError> {
-    let mut arena = Arena::over(Cow::Borrowed(text));
-    let mut reader = Reader::new(&mut arena, text, 0, Buffer::Source);
-    reader.document(max_depth)?;
-    Ok(reader.at)
+/// Reads the value at `start`, whether it is strict or not.
+pub(crate) fn attempt_value(text: &str, start: usize, max_depth: usize) -> Attempt {
+    let mut arena = Arena::default();
+    let base = u32::try_from(start).unwrap_or(u32::MAX);
+    let text = text.get(start..).unwrap_or_default();
+    let mut reader = Reader::new(&mut arena, text, base, Buffer::Source);
+    // The attempt says how it went.
+    let _ = reader.document(max_depth);
+    reader.into_attempt()
 }
 
 /// A set of the bytes that keys hash to. Keys that differ mostly have different ones, and then
@@ -108,6 +134,10 @@ struct Reader<'r, 'a> {
     depth: usize,
     /// The key of the value that is read next.
     key: (u32, u32, u8),
+    /// Strings that are not read again, in the order of the text.
+    known_strings: &'r [StrictString],
+    /// Where the string starts that the text ends in.
+    open_string: Option<usize>,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -128,10 +158,12 @@ impl<'r, 'a> Reader<'r, 'a> {
             open: NONE,
             depth: 0,
             key: (0, 0, 0),
+            known_strings: &[],
+            open_string: None,
         }
     }
 
-    fn run(mut self, max_depth: usize) -> Result<NodeId, StrictError> {
+    fn run(&mut self, max_depth: usize) -> Result<NodeId, StrictError> {
         let root = NodeId::try_from(self.arena.nodes.len()).unwrap_or(NONE);
         self.document(max_depth)?;
         if self.at == self.bytes.len() {
@@ -158,6 +190,26 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
+    fn into_attempt(self) -> Attempt {
+        let nodes = self.arena.nodes.get(self.known..).unwrap_or_default();
+        let base = self.base as usize;
+        let start = scan::skip_space(self.bytes, 0);
+        let strings = nodes.iter().filter(|node| node.kind == Kind::String);
+        let strings = strings.map(|node| StrictString {
+            start: node.start as usize,
+            end: node.end as usize,
+        });
+        let strings = strings.filter(|string| string.is_long());
+        let root = nodes.first().filter(|_| self.open == NONE);
+        Attempt {
+            start: base + start,
+            end: root.map(|root| root.end as usize),
+            read: base + self.at,
+            strings: strings.collect(),
+            open: self.open_string.map(|open| base + open),
+        }
+    }
+
     fn fail<T>(&self) -> Result<T, StrictError> {
         Err(StrictError::Syntax(self.at))
     }
@@ -174,7 +226,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn value(&mut self) -> Result<bool, StrictError> {
         let start = self.at;
         let (kind, flags) = match self.peek() {
-            b'"' => (Kind::String, if self.string()? { ESCAPED } else { 0 }),
+            b'"' => (Kind::String, self.string_value()?),
             b'{' => return self.container(Kind::Object, b'}'),
             b'[' => return self.container(Kind::Array, b']'),
             b't' => (self.literal("true", Kind::True)?, 0),
@@ -273,6 +325,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             len: 0,
             kind,
             flags,
+            unquoted: false,
         });
         if self.open != NONE {
             let parent = self.arena.node_mut(self.open);
@@ -287,19 +340,26 @@ impl<'r, 'a> Reader<'r, 'a> {
         id
     }
 
-    /// Reserves nodes for the rest of the text as densely as they stood so far, so that a large
-    /// document is neither copied often nor held twice.
+    /// Reserves nodes for the rest of the text, so that a large document is neither copied often
+    /// nor held twice.
     fn make_room(&mut self) {
-        let nodes = &mut self.arena.nodes;
-        if nodes.len() < nodes.capacity() {
+        let length = self.arena.nodes.len();
+        if length < self.arena.nodes.capacity() {
             return;
         }
-        let rest = self.bytes.len().saturating_sub(self.at);
-        let read = nodes.len().saturating_sub(self.known);
-        let expected = read.saturating_mul(rest) / self.at.max(8);
-        // The first room is what an allocator hands out fastest, a KiB.
-        let more = (expected + expected / 16).clamp(nodes.len() / 2 + 32, nodes.len() * 3 + 32);
-        nodes.reserve_exact(more);
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let read = length.saturating_sub(self.known);
+        let expected = if read < MANY {
+            // As densely as they stood so far. The first room is what an allocator hands out
+            // fastest, a KiB.
+            let expected = read.saturating_mul(rest.len()) / self.at.max(8);
+            (expected + expected / 16).clamp(length / 2 + 32, length * 3 + 32)
+        } else {
+            // None takes less than two bytes.
+            let ahead = most_values(rest).min(rest.len() / 2) + 2;
+            ahead + ahead / 16
+        };
+        self.arena.nodes.reserve_exact(expected);
     }
 
     fn member_key(&mut self) -> Result<(), StrictError> {
@@ -316,6 +376,23 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         self.at = scan::skip_space(self.bytes, self.at + 1);
         Ok(())
+    }
+
+    /// Steps over the string of a value; returns its flags.
+    fn string_value(&mut self) -> Result<u8, StrictError> {
+        if let [known, later @ ..] = self.known_strings
+            && known.start == self.at
+        {
+            debug_assert_eq!(
+                string::strict_end(self.text, known.start + 1),
+                string::StrictEnd::Quote(known.end - 1)
+            );
+            self.known_strings = later;
+            self.at = known.end;
+            // Perhaps: who decodes it will see.
+            return Ok(ESCAPED);
+        }
+        Ok(if self.string()? { ESCAPED } else { 0 })
     }
 
     /// Steps over a string; true if it holds an escape.
@@ -342,7 +419,10 @@ impl<'r, 'a> Reader<'r, 'a> {
                     };
                     at += length;
                 }
-                _ => {
+                other => {
+                    if other.is_none() {
+                        self.open_string = Some(self.at);
+                    }
                     self.at = at;
                     return self.fail();
                 }
@@ -370,6 +450,36 @@ impl<'r, 'a> Reader<'r, 'a> {
                 Ok(())
             }
             None => self.fail(),
+        }
+    }
+}
+
+/// From so many nodes on their number is counted ahead.
+const MANY: usize = 4096;
+
+/// How many values begin in the rest of a strict text: behind a comma or an opening bracket.
+fn most_values(rest: &[u8]) -> usize {
+    let mut values = 0;
+    let mut at = 0;
+    while let Some(byte) = rest.get(at) {
+        at += 1;
+        match byte {
+            b',' | b'[' | b'{' => values += 1,
+            b'"' => at = behind_string(rest, at),
+            _ => {}
+        }
+    }
+    values
+}
+
+/// Where the string ends whose content begins at `from`.
+fn behind_string(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    loop {
+        at = scan::quote_or_backslash(bytes, at);
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            _ => return at + 1,
         }
     }
 }

@@ -15,6 +15,7 @@ use super::discriminator;
 use super::parts::{MAX_PARTS, Part, References, first};
 use super::tree::{Kinds, Tree, Type, TypeId};
 use crate::json::number;
+use crate::units;
 
 /// More types than this are left to the judge.
 const MAX_TYPES: usize = 50_000;
@@ -208,6 +209,10 @@ impl<'s> Compiler<'s> {
             items: self.items(parts),
             choices,
             default: first(parts, "default").cloned(),
+            unit: first(parts, "description")
+                .and_then(Value::as_str)
+                .filter(|_| kinds.meets(Kinds::NUMBER))
+                .and_then(units::named_in),
             limits,
             ..Type::any(id)
         })

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::choices::Choices;
 use crate::json::Kind;
+use crate::units::Unit;
 
 /// Index of a type in its tree.
 pub(crate) type TypeId = u32;
@@ -172,13 +173,19 @@ impl Members {
 
     /// The declared property of that name.
     pub(crate) fn property(&self, name: &str) -> Option<&Property> {
-        self.position(name).map(|(_, property)| property)
+        self.position(name, 0).map(|(_, property)| property)
     }
 
-    /// The declared property of that name, and its position.
-    pub(crate) fn position(&self, name: &str) -> Option<(usize, &Property)> {
+    /// The declared property of that name, and its position; `likely` is where it stands if the
+    /// names are asked for in the order of the schema.
+    pub(crate) fn position(&self, name: &str, likely: usize) -> Option<(usize, &Property)> {
         /// Up to so many names are sooner compared than hashed.
         const FEW: usize = 16;
+        if let Some(property) = self.properties.get(likely)
+            && *property.name == *name
+        {
+            return Some((likely, property));
+        }
         let at = if self.properties.len() <= FEW {
             let names = self.properties.iter().map(|property| &*property.name);
             names.into_iter().position(|known| known == name)?
@@ -224,6 +231,8 @@ pub(crate) struct Type {
     /// The property that tells the branches apart by a constant, if there is one.
     pub(crate) discriminator: Option<Box<str>>,
     pub(crate) default: Option<Value>,
+    /// The unit that its description names.
+    pub(crate) unit: Option<&'static Unit>,
     /// Keywords that only the judge decides (`minimum`, `pattern`, `not`, …), for feedback.
     pub(crate) limits: Map<String, Value>,
 }
@@ -240,6 +249,7 @@ impl Type {
             branches: Vec::new(),
             discriminator: None,
             default: None,
+            unit: None,
             limits: Map::new(),
         }
     }
@@ -248,6 +258,11 @@ impl Type {
     #[inline]
     pub(crate) fn is_union(&self) -> bool {
         !self.branches.is_empty()
+    }
+
+    /// Whether strings must match a pattern, which only the judge can say.
+    pub(crate) fn has_pattern(&self) -> bool {
+        self.limits.contains_key("pattern")
     }
 
     pub(crate) fn properties(&self) -> &[Property] {
@@ -278,6 +293,7 @@ pub(crate) struct Tree {
     root: TypeId,
     /// What a plain type refuses by its kinds, names and words, the schema refuses as well.
     is_exact: bool,
+    has_patterns: bool,
 }
 
 /// Where a reader stands in the schema; `None` where it says nothing.
@@ -287,6 +303,7 @@ impl Tree {
     /// A tree of these types, the first of which is the root.
     pub(super) fn new(types: Vec<Type>) -> Self {
         Self {
+            has_patterns: types.iter().any(Type::has_pattern),
             types,
             root: 0,
             is_exact: false,
@@ -302,6 +319,11 @@ impl Tree {
     /// Whether the schema, too, refuses what a plain type refuses, on a way without unions.
     pub(crate) fn is_exact(&self) -> bool {
         self.is_exact
+    }
+
+    /// Whether any string must match a pattern.
+    pub(crate) fn has_patterns(&self) -> bool {
+        self.has_patterns
     }
 
     /// A tree that accepts any object, for tools without a schema.

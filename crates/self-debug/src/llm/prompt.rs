@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use harness::{Failure, Message};
+use harness::{Candidate, Failure, Message};
 use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,13 +19,14 @@ const SWITCHES: [&str; 2] = ["wanted", "patch"];
 /// Variables of the user template that it must show.
 const NEEDED: [&str; 2] = ["arguments", "error"];
 /// Further variables of the user template.
-const OPTIONAL: [&str; 7] = [
+const OPTIONAL: [&str; 8] = [
     "tool",
     "description",
     "schema",
     "error_class",
     "earlier",
     "refused",
+    "by_rule",
     "context",
 ];
 
@@ -35,6 +36,8 @@ const ERROR: usize = 4_000;
 const PASSAGE: usize = 2_000;
 /// Most messages of the conversation, earlier attempts, and refused candidates; the latest count.
 const PASSAGES: usize = 12;
+/// Most candidates of rules; the best come first.
+const RULES: usize = 3;
 /// Longest text inside large arguments.
 const INNER: usize = 400;
 /// Longest arguments that are no JSON.
@@ -206,6 +209,7 @@ struct Data {
     error: String,
     earlier: String,
     refused: String,
+    by_rule: String,
     context: String,
 }
 
@@ -221,6 +225,17 @@ impl Data {
             json!({
                 "arguments": shortened(&candidate.arguments, PASSAGE),
                 "why": shortened(&candidate.why, PASSAGE),
+            })
+        });
+        let by_rule = failure
+            .by_rule
+            .iter()
+            .filter(|candidate| is_reading(candidate));
+        let by_rule: Vec<&Candidate> = by_rule.take(RULES).collect();
+        let by_rule = latest(&by_rule, |candidate| {
+            json!({
+                "arguments": shortened(&candidate.text(), PASSAGE),
+                "why": shortened(&candidate.rationale, PASSAGE),
             })
         });
         let context = latest(&failure.context, |message| {
@@ -240,6 +255,7 @@ impl Data {
             error: encoded(&json!(shortened(&failure.error.message, ERROR))),
             earlier: encoded(&earlier),
             refused: encoded(&refused),
+            by_rule: encoded(&by_rule),
             context: encoded(&context),
         }
     }
@@ -258,9 +274,17 @@ impl Data {
             error: text(),
             earlier: list(),
             refused: list(),
+            by_rule: list(),
             context: list(),
         }
     }
+}
+
+/// Whether a candidate of a rule says the same as the call that failed: nothing dropped, nothing
+/// made up. A model follows what it is shown, so it is shown no other ones.
+fn is_reading(candidate: &Candidate) -> bool {
+    let keeps_all = candidate.fixes.iter().all(|fix| fix.loss.is_none());
+    keeps_all && !candidate.from_cut && !candidate.tied
 }
 
 fn latest<T>(items: &[T], show: impl Fn(&T) -> Value) -> Value {

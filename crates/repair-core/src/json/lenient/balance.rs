@@ -3,6 +3,8 @@
 //! In code a literal ends on its line: an odd number of quotes since the last line break says that
 //! one is open, so the next quote closes it and does not end the string around it.
 
+use crate::json::scan;
+
 /// The quotes of a string's content so far, read as code: escapes undone, a quote behind a
 /// backslash and the character literal `'"'` not counted. A quote that looks like an opening or
 /// a closing one is taken for it, so that a count which went wrong comes right again.
@@ -11,8 +13,12 @@ pub(super) struct Balance {
     is_odd: bool,
     /// Behind an escaped backslash that no other one escapes.
     backslash_end: Option<usize>,
-    /// Up to here brackets are counted.
+    /// Brackets are counted, which takes longer than all the rest.
+    counts_brackets: bool,
+    /// Up to here they are.
     counted: usize,
+    /// Up to here the content was read.
+    read: usize,
     /// The brackets that are open outside literals; whether they hold keys or literals by name.
     open: Vec<bool>,
     /// The last literal stands behind a colon.
@@ -24,7 +30,16 @@ impl Balance {
     pub(super) fn new(content: usize) -> Self {
         Self {
             counted: content,
+            read: content,
             ..Self::default()
+        }
+    }
+
+    /// The same with its brackets.
+    pub(super) fn with_brackets(content: usize) -> Self {
+        Self {
+            counts_brackets: true,
+            ..Self::new(content)
         }
     }
 
@@ -51,8 +66,31 @@ impl Balance {
         self.is_odd
     }
 
+    /// Reads the content up to `to`; no raw quote stands before that.
+    pub(super) fn read(&mut self, text: &str, to: usize) {
+        let bytes = text.as_bytes().get(..to).unwrap_or_default();
+        loop {
+            // A line break ends an open literal and means nothing else.
+            let stop = if self.is_odd {
+                scan::string_stop(bytes, self.read)
+            } else {
+                scan::backslash(bytes, self.read)
+            };
+            self.read = match bytes.get(stop) {
+                Some(b'\\') => self.escape(text, stop),
+                Some(byte) => {
+                    if *byte == b'\n' {
+                        self.line_break(stop + 1);
+                    }
+                    stop + 1
+                }
+                None => return,
+            };
+        }
+    }
+
     /// Notes the escape whose backslash stands at `at`; returns where it ends.
-    pub(super) fn escape(&mut self, text: &str, at: usize) -> usize {
+    fn escape(&mut self, text: &str, at: usize) -> usize {
         let escaped = text.get(at + 1..).and_then(|rest| rest.chars().next());
         let end = at + 1 + escaped.map_or(0, char::len_utf8);
         match escaped {
@@ -68,7 +106,7 @@ impl Balance {
     }
 
     /// Notes a line break that ends at `end`.
-    pub(super) fn line_break(&mut self, end: usize) {
+    fn line_break(&mut self, end: usize) {
         if self.is_odd {
             self.counted = end;
         }
@@ -77,11 +115,12 @@ impl Balance {
 
     /// Notes a quote that is content and stands at `start..end`, with its backslash if it has one.
     pub(super) fn quote(&mut self, text: &str, start: usize, end: usize) {
+        self.read = end;
         if self.backslash_end == Some(start) {
             return;
         }
         let between = text.get(self.counted..start).unwrap_or_default();
-        if !self.is_odd {
+        if self.counts_brackets && !self.is_odd {
             self.count_brackets(between);
         }
         self.counted = end;
@@ -95,7 +134,7 @@ impl Balance {
             (Side::Word, Side::Space | Side::Closer) => false,
             _ => !self.is_odd,
         };
-        if self.is_odd {
+        if self.counts_brackets && self.is_odd {
             self.note_name(between);
         }
     }
@@ -206,22 +245,15 @@ mod tests {
 
     fn is_odd(text: &str) -> bool {
         let mut balance = Balance::default();
-        let mut at = 0;
-        while let Some(next) = text[at..].chars().next() {
-            let end = at + next.len_utf8();
-            at = match next {
-                '\\' => balance.escape(text, at),
-                '"' => {
-                    balance.quote(text, at, end);
-                    end
-                }
-                '\n' => {
-                    balance.line_break(end);
-                    end
-                }
-                _ => end,
-            };
+        while let Some(quote) = text[balance.read..].find('"') {
+            let quote = balance.read + quote;
+            balance.read(text, quote);
+            // Unless it was escaped.
+            if balance.read <= quote {
+                balance.quote(text, quote, quote + 1);
+            }
         }
+        balance.read(text, text.len());
         balance.is_odd()
     }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use super::balance::Balance;
 use super::reader::Frame;
 use super::{Cut, Lenient, Problem, TextFix, frame, rules};
+use crate::json::attempt::Attempt;
 use crate::rule::{Risk, Rule};
 use crate::schema::tree::Kinds;
 use crate::schema::{Place, Tree};
@@ -41,8 +42,12 @@ pub(super) struct Doubts {
     /// As many of them as another reading has that leaves out no key of the outermost object.
     most_surplus: Option<usize>,
     root_keys: usize,
+    /// Strings that end inside a literal of their content.
+    pub(super) inside_literal: usize,
     /// Strings that end inside an object of their content.
     torn: usize,
+    /// Where the first of them ends that does so behind a colon.
+    torn_at: Option<usize>,
     /// Strings that end inside a literal behind a colon.
     suspect: usize,
     /// How commas and colons are spelled, with the white space around them.
@@ -99,15 +104,19 @@ impl Doubts {
 
     /// Notes how the separator before or behind a key is spelled. A model writes all of them alike.
     pub(super) fn separator(&mut self, spelling: &str) {
-        if self.is_trial && !self.spellings.contains(spelling) {
+        if !self.spellings.contains(spelling) {
             self.spellings.insert(spelling.to_owned());
         }
     }
 
-    /// Notes the end of a string that holds raw quotes, as the value of a member.
-    pub(super) fn string(&mut self, balance: &Balance) {
+    /// Notes the end of a string that holds raw quotes, as the value of a member; its closing quote
+    /// stands at `quote`.
+    pub(super) fn string(&mut self, balance: &Balance, quote: usize) {
         self.torn += usize::from(balance.is_in_object());
         self.suspect += usize::from(balance.is_in_member());
+        if balance.is_in_object() && balance.is_in_member() {
+            self.torn_at = self.torn_at.or(Some(quote));
+        }
     }
 
     /// Notes the end of an object.
@@ -137,18 +146,25 @@ fn lacks_key(frame: &Frame<'_>, tree: &Tree) -> bool {
 }
 
 /// Reads a text.
-pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
+pub(super) fn read(
+    text: &str,
+    attempt: Option<&Attempt>,
+    tree: &Tree,
+    place: Place,
+    max_depth: usize,
+) -> Lenient {
     let mut doubts = Doubts::default();
-    let first = frame::read(text, tree, place, max_depth, &mut doubts);
+    let first = frame::read(text, attempt, tree, place, max_depth, &mut doubts);
     let is_whole = text
         .get(..frame::Tail::new(text).start)
-        .is_some_and(|body| body.ends_with(['}', ']']));
+        .is_some_and(|body| body.ends_with(['}', ']', '｝', '］']));
     if !is_whole
         && first.cut == Some(Cut::Inside)
-        && let Some(before) = doubts.surplus_at.and_then(|at| text.get(..at))
+        && let Some(at) = doubts.surplus_at.into_iter().chain(doubts.torn_at).min()
+        && let Some(before) = text.get(..at)
     {
         // What looks like a key may be content of the string before it: of neither more is certain.
-        return frame::read(before, tree, place, max_depth, &mut Doubts::default());
+        return frame::read(before, None, tree, place, max_depth, &mut Doubts::default());
     }
     let is_possible = is_possible(&first, &doubts);
     if doubts.answers.is_empty() || (is_possible && faults(&first, &doubts) == 0) {
@@ -161,7 +177,7 @@ pub(super) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
     }
     let mut is_contested = is_possible && doubts.torn + doubts.suspect > 0;
     if is_whole {
-        let tried = try_all(text, tree, place, max_depth);
+        let tried = try_all(text, attempt, tree, place, max_depth);
         if is_possible && tried.least_faults == Some(faults(&first, &doubts)) {
             return first;
         }
@@ -187,7 +203,7 @@ fn is_possible(read: &Lenient, doubts: &Doubts) -> bool {
 }
 
 /// How well a possible reading fits: the less the better.
-type Misfit = (usize, Reverse<usize>, usize, usize, usize);
+type Misfit = (usize, Reverse<usize>, usize, usize, usize, bool);
 
 fn misfit(read: &Lenient, doubts: &Doubts) -> Misfit {
     (
@@ -196,6 +212,7 @@ fn misfit(read: &Lenient, doubts: &Doubts) -> Misfit {
         doubts.surplus_keys,
         unusual(read).count(),
         doubts.spellings.len(),
+        faults(read, doubts) + doubts.inside_literal > 0,
     )
 }
 
@@ -238,14 +255,24 @@ struct Tried {
     least_faults: Option<usize>,
 }
 
-/// Whether a torn reading is as good as the best one but for that.
-fn is_rival((torn, declared, surplus, unusual, _): &Misfit, best: &Misfit) -> bool {
-    *torn > best.0 && *declared <= best.1 && *surplus <= best.2 && *unusual <= best.3
+/// Whether a torn reading is as good as the best one but for that. One against which nothing speaks
+/// has a rival only in a reading that finds more keys.
+fn is_rival(other: &Misfit, best: &Misfit) -> bool {
+    let (torn, declared, surplus, unusual, ..) = *other;
+    let finds_more = declared < best.1;
+    let finds_as_many = declared == best.1 && best.5;
+    torn > best.0 && (finds_more || finds_as_many) && surplus <= best.2 && unusual <= best.3
 }
 
 /// Tries the readings. Each run answers one doubt of an earlier one the other way, and those behind
 /// it by the rules.
-fn try_all(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Tried {
+fn try_all(
+    text: &str,
+    attempt: Option<&Attempt>,
+    tree: &Tree,
+    place: Place,
+    max_depth: usize,
+) -> Tried {
     let mut best: Option<Choice> = None;
     let mut is_tied = false;
     let mut possible: Vec<Misfit> = Vec::new();
@@ -280,7 +307,7 @@ fn try_all(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Tried {
             most_surplus,
             ..Doubts::default()
         };
-        let read = frame::read(text, tree, place, max_depth, &mut doubts);
+        let read = frame::read(text, attempt, tree, place, max_depth, &mut doubts);
         if read.values.len() < 2 {
             found.push((doubts.torn, doubts.root_keys));
         }
@@ -363,7 +390,7 @@ mod tests {
             schema["additionalProperties"] = json!(false);
         }
         let tree = crate::schema::compile::compile(&schema);
-        let read = read(text, &tree, Some(tree.root()), MAX_DEPTH);
+        let read = read(text, None, &tree, Some(tree.root()), MAX_DEPTH);
         let is_refused = read.problem.is_some() || read.cut.is_some() || read.values.len() != 1;
         (!is_refused).then(|| serde_json::from_str(&read.text).unwrap())
     }

@@ -4,12 +4,15 @@
 //! position of the last certain end of the text, found once from behind, tells whether a doubtful
 //! one may be passed over.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::key::{self, Key};
 use super::reader::Frame;
+use crate::json::attempt::Attempt;
 use crate::json::scan;
+use crate::json::string::{self, StrictEnd};
 use crate::schema::tree::Kinds;
 use crate::schema::{Place, Tree};
 
@@ -52,6 +55,8 @@ pub(super) struct Ends<'t> {
     pub(super) tree: &'t Tree,
     /// From here on there is only frame.
     pub(super) tail: usize,
+    /// What a strict reading of the value found out.
+    pub(super) attempt: Cow<'t, Attempt>,
     /// For each kind of closing quote.
     last: HashMap<char, LastEnds>,
 }
@@ -71,6 +76,7 @@ impl<'t> Ends<'t> {
             text,
             tree,
             tail,
+            attempt: Cow::default(),
             last: HashMap::new(),
         }
     }
@@ -110,6 +116,15 @@ impl<'t> Ends<'t> {
             .skip(2)
             .position(|bytes| bytes == end.as_bytes())?;
         Some(found + 2 + end.len())
+    }
+
+    /// How far the string is strict that opens at `start`.
+    pub(super) fn strict_end(&self, start: usize) -> StrictEnd {
+        match self.attempt.string_at(start) {
+            Some(string) => StrictEnd::Quote(string.end - 1),
+            None if self.attempt.open == Some(start) => StrictEnd::Text,
+            None => string::strict_end(self.text, start + 1),
+        }
     }
 
     fn char_at(&self, at: usize) -> Option<char> {
@@ -262,6 +277,19 @@ impl<'t> Ends<'t> {
             at = self.trivia(at + 1);
         }
         (at, has_comment)
+    }
+
+    /// What stands behind a value that ends at `after`, and its comma.
+    pub(super) fn behind_next_comma(&self, after: usize) -> Option<usize> {
+        let comma = self.space(after);
+        let is_comma = matches!(self.char_at(comma), Some(',' | '，' | ';'));
+        is_comma.then(|| self.behind_comma(comma).0)
+    }
+
+    /// The quoted key there.
+    pub(super) fn next_key(&self, after: usize) -> Option<&'t str> {
+        let key = self.behind_next_comma(after)?;
+        key::quoted(self.rest(key)).map(|key| key.name)
     }
 
     /// The closer behind dots for what is left out.

@@ -8,7 +8,8 @@ use super::end::Ends;
 use super::output::Output;
 use super::reader::Reader;
 use super::{Cut, Lenient, Problem, rules};
-use crate::json::strict::{StrictError, strict_length};
+use crate::json::attempt::Attempt;
+use crate::json::strict::attempt_value;
 use crate::json::{Arena, Kind, MAX_DEPTH, equal, string};
 use crate::rule::Rule;
 use crate::schema::{Place, Tree};
@@ -16,6 +17,7 @@ use crate::schema::{Place, Tree};
 /// Reads every value of a text.
 pub(super) fn read(
     text: &str,
+    attempt: Option<&Attempt>,
     tree: &Tree,
     place: Place,
     max_depth: usize,
@@ -28,7 +30,7 @@ pub(super) fn read(
     let mut ends = Ends::new(text, tree, tail.start);
     let mut strict = Strict {
         text,
-        tail: tail.start,
+        attempt,
         last_quote: text.get(..tail.start).and_then(|body| body.rfind('"')),
         steps: 0,
     };
@@ -44,8 +46,10 @@ pub(super) fn read(
             out.push("\n");
         }
         let value_start = out.len();
-        if let Some(end) = strict.end_of_value(start, max_depth) {
-            out.push(text.get(start..end).unwrap_or_default());
+        ends.attempt = strict.attempt(start, max_depth);
+        if let Some(end) = strict.end_of_value(&ends.attempt) {
+            let value = text.get(start..end).unwrap_or_default();
+            out.push_strict(value, ends.attempt.strings_from(start));
             lenient.values.push(value_start..out.len());
             at = surplus_closers(text, end, &mut out);
             continue;
@@ -90,39 +94,46 @@ pub(super) fn read(
     }
     lenient.text = out.text;
     lenient.fixes = out.fixes;
+    lenient.strings = out.strings;
     lenient
 }
 
 /// Looks for values that are strict JSON: in them nothing is broken, whatever stands around.
 struct Strict<'t> {
     text: &'t str,
-    tail: usize,
+    /// The one that failed before.
+    attempt: Option<&'t Attempt>,
     last_quote: Option<usize>,
     /// Bytes read so far. A text with more than a few of such values is left to the lenient reader.
     steps: usize,
 }
 
-impl Strict<'_> {
-    /// Where the strict container at `start` ends, if what follows is no part of it.
-    fn end_of_value(&mut self, start: usize, max_depth: usize) -> Option<usize> {
-        let body = self.text.get(start..self.tail)?;
-        if !body.starts_with(['{', '[']) || self.steps > 4 * self.text.len() {
-            return None;
+impl<'t> Strict<'t> {
+    /// Reads the value at `start`, if it is a container and not too much was read so far.
+    fn attempt(&mut self, start: usize, max_depth: usize) -> Cow<'t, Attempt> {
+        if let Some(attempt) = self.attempt.filter(|attempt| attempt.start == start) {
+            return Cow::Borrowed(attempt);
         }
-        let length = match strict_length(body, max_depth) {
-            Ok(length) => length,
-            Err(StrictError::Syntax(at) | StrictError::TooDeep(at)) => {
-                self.steps += at;
-                return None;
-            }
-        };
-        self.steps += length;
-        let value = body.get(..length)?.trim_end();
-        let rest = body.get(value.len()..)?.trim_start();
-        let end = start + value.len();
+        let rest = self.text.get(start..).unwrap_or_default();
+        if !rest.starts_with(['{', '[']) || self.steps > 4 * self.text.len() {
+            return Cow::default();
+        }
+        let attempt = attempt_value(self.text, start, max_depth);
+        self.steps += attempt.read - start;
+        Cow::Owned(attempt)
+    }
+
+    /// Where a strict container ends, if what follows is no part of it.
+    fn end_of_value(&self, attempt: &Attempt) -> Option<usize> {
+        let end = attempt.end?;
+        let is_container = self
+            .text
+            .get(attempt.start..)
+            .is_some_and(|rest| rest.starts_with(['{', '[']));
+        let rest = self.text.get(end..)?.trim_start();
         let is_over =
             rest.starts_with(['{', '[', '<', '`']) || self.last_quote.is_none_or(|last| last < end);
-        is_over.then_some(end)
+        (is_container && is_over).then_some(end)
     }
 }
 
@@ -187,6 +198,7 @@ pub(super) fn merge_copies(lenient: &mut Lenient, emitted: usize) {
     });
     lenient.text = text;
     lenient.values = values;
+    lenient.strings.clear();
 }
 
 /// Where the next value starts, from `at` on. `first`: no value was read yet, so that a scalar and

@@ -21,6 +21,7 @@ mod token;
 
 use std::ops::Range;
 
+use crate::json::attempt::{Attempt, StrictString};
 use crate::rule::{Risk, Rule};
 use crate::schema::{Place, Tree};
 
@@ -79,6 +80,8 @@ pub(crate) struct Lenient {
     pub(crate) text: String,
     /// Where the values stand in `text`. Equal copies are one; empty if there is none.
     pub(crate) values: Vec<Range<usize>>,
+    /// Its long strings, in order.
+    pub(crate) strings: Vec<StrictString>,
     pub(crate) fixes: Vec<TextFix>,
     pub(crate) cut: Option<Cut>,
     /// The first problem. What was read is strict JSON all the same (null for a non-finite
@@ -86,11 +89,18 @@ pub(crate) struct Lenient {
     pub(crate) problem: Option<Problem>,
 }
 
-/// Reads a text that is not strict JSON; `place` is where its value stands in the schema. Linear
-/// in the text: all readings of it together are of at most eight times its length and 1 MiB.
-pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
+/// Reads a text that is not strict JSON; `place` is where its value stands in the schema, `attempt`
+/// what a strict reading found out about it. Linear in the text: all readings of it together are of
+/// at most eight times its length and 1 MiB.
+pub(crate) fn read(
+    text: &str,
+    attempt: Option<&Attempt>,
+    tree: &Tree,
+    place: Place,
+    max_depth: usize,
+) -> Lenient {
     if let Some(plain) = frame::unescaped(text) {
-        let mut read = read_plain(&plain, tree, place, max_depth);
+        let mut read = read_plain(&plain, None, tree, place, max_depth);
         let whole = TextFix {
             rule: &rules::ESCAPED_JSON,
             risk: rules::ESCAPED_JSON.risk,
@@ -104,11 +114,17 @@ pub(crate) fn read(text: &str, tree: &Tree, place: Place, max_depth: usize) -> L
         read.fixes.insert(0, whole);
         return read;
     }
-    read_plain(text, tree, place, max_depth)
+    read_plain(text, attempt, tree, place, max_depth)
 }
 
-fn read_plain(text: &str, tree: &Tree, place: Place, max_depth: usize) -> Lenient {
-    let mut lenient = doubt::read(text, tree, place, max_depth);
+fn read_plain(
+    text: &str,
+    attempt: Option<&Attempt>,
+    tree: &Tree,
+    place: Place,
+    max_depth: usize,
+) -> Lenient {
+    let mut lenient = doubt::read(text, attempt, tree, place, max_depth);
     frame::merge_copies(&mut lenient, text.len());
     let has = |rule: &Rule| lenient.fixes.iter().any(|fix| fix.rule.id == rule.id);
     if has(&rules::MISSING_OPENER) && has(&rules::SURPLUS_CLOSER) {
@@ -155,7 +171,7 @@ mod tests {
                 }
             };
             let input = row["input"].as_str().unwrap_or_default();
-            let read = read(input, &tree, None, MAX_DEPTH);
+            let read = read(input, None, &tree, None, MAX_DEPTH);
             if read.cut.is_some() || read.problem.is_some() || read.values.len() != 1 {
                 continue;
             }
@@ -203,7 +219,7 @@ mod tests {
                     continue;
                 }
                 checked += 1;
-                let read = read(rest, &tree, None, MAX_DEPTH);
+                let read = read(rest, None, &tree, None, MAX_DEPTH);
                 let is_refused = read.problem.is_some() || read.values.len() != 1;
                 assert!(read.cut == Some(Cut::Beginning) || is_refused, "{rest}");
             }

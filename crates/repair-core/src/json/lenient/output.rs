@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::TextFix;
+use crate::json::attempt::StrictString;
 use crate::rule::{Risk, Rule};
 
 /// What the reader has written so far.
@@ -10,6 +11,8 @@ use crate::rule::{Risk, Rule};
 pub(super) struct Output {
     pub(super) text: String,
     pub(super) fixes: Vec<TextFix>,
+    /// Its long strings, in order.
+    pub(super) strings: Vec<StrictString>,
 }
 
 impl Output {
@@ -18,6 +21,7 @@ impl Output {
         Self {
             text: String::with_capacity(length + length / 8 + 64),
             fixes: Vec::new(),
+            strings: Vec::new(),
         }
     }
 
@@ -28,6 +32,25 @@ impl Output {
     #[inline]
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
+    }
+
+    /// Remembers the string that was just written, from its opening quote at `start` on.
+    pub(super) fn remember_string(&mut self, start: usize) {
+        let end = self.text.len();
+        let string = StrictString { start, end };
+        if string.is_long() {
+            self.strings.push(string);
+        }
+    }
+
+    /// Copies `text`, strict JSON with these strings in it.
+    pub(super) fn push_strict(&mut self, text: &str, strings: impl Iterator<Item = StrictString>) {
+        let offset = self.text.len();
+        self.text.push_str(text);
+        self.strings.extend(strings.map(|string| StrictString {
+            start: offset + string.start,
+            end: offset + string.end,
+        }));
     }
 
     /// Writes `now` for the bytes `before` of the input.
@@ -78,6 +101,7 @@ impl Output {
     /// Forgets everything that was written from `length` on.
     pub(super) fn truncate(&mut self, length: usize) {
         self.text.truncate(length);
+        while self.strings.pop_if(|string| string.end > length).is_some() {}
         for fix in self
             .fixes
             .iter_mut()

@@ -329,6 +329,9 @@ impl<'t, 'f> Reader<'t, 'f> {
 
     /// Notes the spelling of the separators around a key.
     fn note_separators(&mut self, key_start: usize, key_end: usize) {
+        if !self.doubts.is_trial() {
+            return;
+        }
         let has_comma = self.stack.last().is_some_and(|frame| frame.len > 0);
         let comma = self.text.get(self.value_read..key_start);
         if let Some(comma) = comma.filter(|_| has_comma) {

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::balance::{self, Balance};
 use super::content::{Written, without_half_escape, write};
-use super::end::End;
+use super::end::{End, is_broken_off_key};
 use super::reader::Reader;
 use super::{Cut, Problem, key, rules};
 use crate::json::scan;
-use crate::json::string::{self, StrictEnd};
+use crate::json::string::StrictEnd;
 use crate::rule::Risk;
 
 /// Longest remark between a string and the closers that end the text, in bytes.
@@ -49,6 +49,15 @@ impl Ending {
     }
 }
 
+/// Quotes that were taken for content and could have been ends.
+#[derive(Debug, Default)]
+struct Passed {
+    /// One of them could have ended an item.
+    item: bool,
+    /// The last one that could have ended a member.
+    member: Option<usize>,
+}
+
 impl Reader<'_, '_> {
     /// Reads the string value at the cursor.
     pub(super) fn string_value(&mut self, quote: char) {
@@ -56,6 +65,7 @@ impl Reader<'_, '_> {
         let quote_at = self.out.len();
         self.out.push("\"");
         self.write_content(&found, quote, quote_at);
+        self.out.remember_string(quote_at);
         self.finish_string(&found);
     }
 
@@ -96,24 +106,16 @@ impl Reader<'_, '_> {
         // The only raw quote so far, if it does not look like an opening one.
         let mut lone_quote = None;
         let mut balance = Balance::new(content);
-        // A quote was passed that could have ended an item.
-        let mut passed_item = false;
+        let mut passed = Passed::default();
         // Where an item ends if the first raw quote opens the next one.
         let mut item_end = None;
         while let Some((stop, character)) = self.next_stop(at, closers) {
             let after = stop + character.len_utf8();
             if character == '\\' {
-                at = balance.escape(self.text, stop);
+                at = self.behind_escape(stop);
                 continue;
             }
-            if !closers.contains(&character) {
-                if character == '\n' {
-                    balance.line_break(after);
-                }
-                at = after;
-                continue;
-            }
-            if self.ends_string(start, stop..after, inner, &balance, &mut passed_item) {
+            if self.ends_string(start, stop..after, inner, &mut balance, &mut passed) {
                 if let Some(end) = item_end.filter(|_| inner == 1) {
                     return Found {
                         token: start..end,
@@ -122,8 +124,23 @@ impl Reader<'_, '_> {
                         inner: 0,
                     };
                 }
-                if inner > 0 && self.ends_member(after) {
-                    self.doubts.string(&balance);
+                if let Some(end) = self
+                    .before_broken_key(&passed)
+                    .filter(|_| self.is_end(after))
+                {
+                    return Found {
+                        token: start..self.text.len(),
+                        content: content..end,
+                        ending: Ending::Cut,
+                        inner,
+                    };
+                }
+                if inner > 0 && balance.is_odd() {
+                    self.doubts.inside_literal += 1;
+                    if self.ends_member(after) {
+                        let balance = self.balance_with_brackets(content..stop, closers);
+                        self.doubts.string(&balance, stop);
+                    }
                 }
                 return Found {
                     token: start..after,
@@ -161,7 +178,9 @@ impl Reader<'_, '_> {
             at = after;
         }
         let end = self.text.len();
-        let certain = self.certain_end(content);
+        let certain = self
+            .before_broken_key(&passed)
+            .unwrap_or_else(|| self.certain_end(content));
         if let Some(quote) = lone_quote.filter(|quote| self.holds_remark(quote.end..certain)) {
             // The text is whole: the string ends here, and what follows is a remark or an expression.
             return Found {
@@ -177,6 +196,44 @@ impl Reader<'_, '_> {
             ending: Ending::Cut,
             inner,
         }
+    }
+
+    /// Where the last quote stands that could have ended a member, if the text breaks off in the key
+    /// behind it: of what follows that quote, nothing is certain.
+    fn before_broken_key(&self, passed: &Passed) -> Option<usize> {
+        let quote = passed.member?;
+        let key = self.ends.behind_next_comma(quote + 1)?;
+        is_broken_off_key(self.rest(key)).then_some(quote)
+    }
+
+    /// Whether nothing but frame follows.
+    fn is_end(&self, after: usize) -> bool {
+        !self.stack.is_empty()
+            && self.rest(after).trim_start().len() <= self.text.len() - self.ends.tail
+    }
+
+    fn behind_escape(&self, backslash: usize) -> usize {
+        let escaped = self.rest(backslash + 1).chars().next();
+        backslash + 1 + escaped.map_or(0, char::len_utf8)
+    }
+
+    /// The balance of a string's content, whose raw quotes are all in it.
+    fn balance_with_brackets(&self, content: Range<usize>, closers: &[char]) -> Balance {
+        let mut balance = Balance::with_brackets(content.start);
+        let mut at = content.start;
+        while let Some((stop, character)) = self.next_stop(at, closers)
+            && stop < content.end
+        {
+            if character == '\\' {
+                at = self.behind_escape(stop);
+            } else {
+                at = stop + character.len_utf8();
+                balance.read(self.text, stop);
+                balance.quote(self.text, stop, at);
+            }
+        }
+        balance.read(self.text, content.end);
+        balance
     }
 
     /// Whether behind a string a comma stands, or nothing but closers up to the end.
@@ -236,7 +293,7 @@ impl Reader<'_, '_> {
     /// A string in which nothing is wrong, up to its end or that of the text.
     fn find_strict(&self, start: usize, quote: char) -> Option<Found> {
         let content = start + 1;
-        let end = (quote == '"').then(|| string::strict_end(self.text, content))?;
+        let end = (quote == '"').then(|| self.ends.strict_end(start))?;
         let (token, content, ending) = match end {
             StrictEnd::Quote(stop) => {
                 let end = self.ends.judge(stop + 1, &self.stack);
@@ -267,11 +324,18 @@ impl Reader<'_, '_> {
         start: usize,
         quote: Range<usize>,
         inner: usize,
-        balance: &Balance,
-        passed_item: &mut bool,
+        balance: &mut Balance,
+        passed: &mut Passed,
     ) -> bool {
         let end = self.ends.judge(quote.end, &self.stack);
         let is_escaped = inner == 0;
+        if is_escaped && matches!(end, End::Certain | End::Item) {
+            return true;
+        }
+        balance.read(self.text, quote.start);
+        if end == End::Content {
+            return false;
+        }
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
         let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
             (End::Content, ..)
@@ -280,19 +344,19 @@ impl Reader<'_, '_> {
             (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
             (End::Faint, true, true) | (End::Last, true, _) => (!certain_follows(), false),
             // A text without raw quotes was escaped as it should be.
-            (_, true, _) | (End::Item | End::Certain, false, false) => (true, false),
+            (_, true, _) | (End::Item | End::Certain, _, false) => (true, false),
             // A literal inside the content ends here.
             (End::Item, false, true) => {
-                *passed_item = true;
+                passed.item = true;
                 (false, false)
             }
             (End::Certain, false, true) => {
                 let repeats = self.ends.separator_repeats(quote.clone());
-                (true, repeats || *passed_item)
+                (true, repeats || passed.item)
             }
         };
-        let has_rivals = !self.lets_in_unknown_key(end, quote.end);
-        if is_ambiguous && !(has_rivals && self.doubts.is_trial()) {
+        let schema_tells = self.schema_tells(end, quote.end);
+        if is_ambiguous && !(schema_tells && self.doubts.is_trial()) {
             self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
             self.doubts.give_up();
         }
@@ -309,41 +373,40 @@ impl Reader<'_, '_> {
         if is_doubtful {
             self.doubts.doubtful = self.doubts.doubtful.or(Some(start));
         }
-        if is_doubtful && has_rivals {
+        let ends = if is_doubtful && schema_tells {
             self.doubts.answer(ends)
         } else {
             ends
-        }
-    }
-
-    /// Whether any key is welcome in the innermost object, or a comma and an undeclared key stand behind a quote, written like any other member:
-    /// the model may well have meant one.
-    fn lets_in_unknown_key(&self, end: End, after: usize) -> bool {
-        if self.ends.knows_no_keys(&self.stack) {
-            return true;
-        }
-        let Some(frame) = self.stack.last().filter(|_| end == End::Member) else {
-            return false;
         };
-        self.rest(after)
-            .strip_prefix(',')
-            .and_then(|rest| key::quoted(rest.trim_start()))
-            .is_some_and(|key| !self.tree.declares(frame.place, key.name))
+        if !ends && end == End::Member {
+            passed.member = Some(quote.start);
+        }
+        ends
     }
 
-    /// The next quote, backslash or line break.
+    /// Whether the schema can tell if a quote ends its string: not where any key is welcome in the
+    /// innermost object, and not before an undeclared one, which the model may well have meant.
+    fn schema_tells(&self, end: End, after: usize) -> bool {
+        if self.ends.knows_no_keys(&self.stack) {
+            return false;
+        }
+        let member = self.stack.last().filter(|_| end == End::Member);
+        member.is_none_or(|frame| {
+            let key = self.ends.next_key(after);
+            key.is_none_or(|key| self.tree.declares(frame.place, key))
+        })
+    }
+
+    /// The next quote or backslash.
     fn next_stop(&self, at: usize, closers: &[char]) -> Option<(usize, char)> {
         if closers == ['"'] {
-            let stop = scan::string_stop(self.text.as_bytes(), at);
-            return self
-                .rest(stop)
-                .chars()
-                .next()
-                .map(|character| (stop, character));
+            let stop = scan::quote_or_backslash(self.text.as_bytes(), at);
+            let byte = self.text.as_bytes().get(stop)?;
+            return Some((stop, char::from(*byte)));
         }
         let found = self
             .rest(at)
-            .find(|c: char| matches!(c, '\\' | '\n') || closers.contains(&c))?;
+            .find(|c: char| c == '\\' || closers.contains(&c))?;
         self.rest(at + found)
             .chars()
             .next()

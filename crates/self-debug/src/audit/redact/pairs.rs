@@ -234,13 +234,13 @@ pub(super) fn value(text: Text<'_>, bound: Bound, takes_line: bool) -> Option<Fo
         }
         Binding::Colon { .. } if is_diagnosis(text, at) => Some(Found::Diagnosis { at }),
         Binding::Colon { quoted } => {
-            let end = container_end(text, at, bound.quote).unwrap_or_else(|| {
-                if takes_line && !quoted {
-                    line_end(text, at)
-                } else {
-                    loose_end(text, at)
-                }
-            });
+            let end = match container_end(text, at, bound.quote) {
+                // In JSON an entry ends here, or it is no container.
+                Some(end) if quoted && !ends_entry(text, end) => loose_end(text, end),
+                Some(end) => end,
+                None if takes_line && !quoted => line_end(text, at),
+                None => loose_end(text, at),
+            };
             match plain(text, at, end)? {
                 Found::Plain { start, end } if quoted => Some(Found::Unquoted { start, end }),
                 found => Some(found),
