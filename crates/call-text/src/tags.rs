@@ -133,10 +133,14 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
 pub(crate) fn ends_other(text: &str, known: usize, words: &[&str]) -> bool {
     let new = text.as_bytes().get(known..).unwrap_or_default();
     memchr::memchr_iter(b'>', new).any(|at| {
-        let before = text.get(..known + at).unwrap_or_default();
+        // No tag is longer.
+        let from = floor(text, (known + at).saturating_sub(MAX_TAG));
+        let before = text.get(from..known + at).unwrap_or_default();
         let tag = before.rfind('<').and_then(|at| before.get(at + 1..));
-        let tag = tag.map(|tag| without_prefix(tag.strip_prefix('/').unwrap_or(tag)));
-        !tag.is_some_and(|tag| words.iter().any(|word| tag.starts_with(word)))
+        tag.is_some_and(|tag| {
+            let tag = without_prefix(tag.strip_prefix('/').unwrap_or(tag));
+            !words.iter().any(|word| tag.starts_with(word))
+        })
     })
 }
 
