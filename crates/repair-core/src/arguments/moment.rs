@@ -82,7 +82,7 @@ fn number(text: &str, longest: usize) -> Option<u32> {
 
 /// Whether the Gregorian calendar has the day.
 fn is_day(year: u32, month: u32, day: u32) -> bool {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {
         4 | 6 | 9 | 11 => 30,
         2 if is_leap => 29,

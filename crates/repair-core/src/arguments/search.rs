@@ -110,6 +110,7 @@ pub(crate) fn search(
 }
 
 /// What a walk takes a string under a pattern for.
+#[derive(Clone, Copy)]
 enum Strings {
     Fit,
     MayBeRestated,
