@@ -6,8 +6,12 @@ use crate::words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dimension {
     Time,
+    /// Months are of no fixed length.
+    Month,
     Length,
     Mass,
+    /// Pounds are no decimal number of grams.
+    Pound,
     Data,
     /// Parts of a whole.
     Share,
@@ -43,8 +47,8 @@ const fn unit(
     }
 }
 
-/// Times in milliseconds, lengths in tenths of a millimetre, masses in milligrams, data in bytes,
-/// shares in percent.
+/// Times in milliseconds, lengths in tenths of a millimetre, masses in milligrams or ounces, data in
+/// bytes, shares in percent.
 #[rustfmt::skip]
 static UNITS: &[Unit] = &[
     unit(Dimension::Time, 1, &["millisecond", "milli", "msec"], &["ms"], &[]),
@@ -53,23 +57,31 @@ static UNITS: &[Unit] = &[
     unit(Dimension::Time, 3_600_000, &["hour"], &["hrs"], &["h", "hr"]),
     unit(Dimension::Time, 86_400_000, &["day"], &[], &["d"]),
     unit(Dimension::Time, 604_800_000, &["week"], &[], &["w"]),
+    unit(Dimension::Month, 1, &["month"], &["mths"], &[]),
+    unit(Dimension::Month, 12, &["year"], &["yrs"], &["y", "yr"]),
     unit(Dimension::Length, 10, &["millimetre", "millimeter"], &["mm"], &[]),
     unit(Dimension::Length, 100, &["centimetre", "centimeter"], &["cm"], &[]),
     unit(Dimension::Length, 10_000, &["metre", "meter"], &[], &["m"]),
     unit(Dimension::Length, 10_000_000, &["kilometre", "kilometer"], &["km", "kms"], &[]),
     unit(Dimension::Length, 254, &["inch", "inche"], &[], &[]),
     unit(Dimension::Length, 3_048, &["foot", "feet"], &["ft"], &[]),
+    unit(Dimension::Length, 9_144, &["yard"], &["yd", "yds"], &[]),
     unit(Dimension::Length, 16_093_440, &["mile"], &[], &["mi"]),
     unit(Dimension::Mass, 1, &["milligram"], &["mg"], &[]),
     unit(Dimension::Mass, 1_000, &["gram", "gramme"], &[], &["g"]),
     unit(Dimension::Mass, 1_000_000, &["kilogram", "kilo"], &["kg", "kgs"], &[]),
+    unit(Dimension::Mass, 1_000_000_000, &["tonne"], &[], &["t"]),
+    unit(Dimension::Pound, 1, &["ounce"], &["oz"], &[]),
+    unit(Dimension::Pound, 16, &["pound"], &["lb", "lbs"], &[]),
     unit(Dimension::Data, 1, &["byte"], &[], &["b"]),
     unit(Dimension::Data, 1_000, &["kilobyte"], &["kb"], &[]),
     unit(Dimension::Data, 1_000_000, &["megabyte"], &["mb"], &[]),
     unit(Dimension::Data, 1_000_000_000, &["gigabyte"], &["gb"], &[]),
+    unit(Dimension::Data, 1_000_000_000_000, &["terabyte"], &["tb"], &[]),
     unit(Dimension::Data, 1_024, &["kibibyte"], &["kib"], &[]),
     unit(Dimension::Data, 1_048_576, &["mebibyte"], &["mib"], &[]),
     unit(Dimension::Data, 1_073_741_824, &["gibibyte"], &["gib"], &[]),
+    unit(Dimension::Data, 1_099_511_627_776, &["tebibyte"], &["tib"], &[]),
     unit(Dimension::Share, 1, &["percent", "percentage"], &["pct"], &["%"]),
 ];
 
@@ -80,6 +92,11 @@ impl Unit {
             .iter()
             .any(|name| *name == word || *name == singular)
             || self.symbols.contains(&word)
+    }
+
+    /// Whether it is a smaller unit of the same dimension.
+    pub(crate) fn is_part_of(&self, other: &Self) -> bool {
+        self.dimension == other.dimension && self.size < other.size
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {

@@ -100,9 +100,10 @@ fn time(text: &str) -> Option<String> {
         "midnight" => return Some("00:00".to_owned()),
         _ => {}
     }
-    let plain = text.replace(['.', ' '], "");
-    let half = ["am", "pm"].into_iter().find(|half| plain.ends_with(half));
-    let clock = half.map_or(&*plain, |half| plain.trim_end_matches(half));
+    let half = [("am", 0), ("a.m.", 0), ("pm", 12), ("p.m.", 12)]
+        .iter()
+        .find_map(|(ending, hours)| Some((text.strip_suffix(ending)?.trim_end(), hours)));
+    let clock = half.map_or(text, |(clock, _)| clock);
     let (hour, minute) = match clock.split_once(':') {
         Some((hour, minute)) if minute.len() == 2 => (number(hour, 2)?, number(minute, 2)?),
         None if half.is_some() => (number(clock, 2)?, 0),
@@ -110,8 +111,7 @@ fn time(text: &str) -> Option<String> {
     };
     let hour = match half {
         Some(_) if !(1..=12).contains(&hour) => return None,
-        Some("pm") => hour % 12 + 12,
-        Some(_) => hour % 12,
+        Some((_, hours)) => hour % 12 + hours,
         None => hour,
     };
     (hour < 24 && minute < 60).then(|| format!("{hour:02}:{minute:02}"))
@@ -161,6 +161,10 @@ mod tests {
             "5 ma 2026",
             "tomorrow",
             "13 pm",
+            "1.0 pm",
+            "1.2 pm",
+            "1 2:30",
+            "3 pmpm",
             "25:00",
             "9:5",
             "5 March 26",

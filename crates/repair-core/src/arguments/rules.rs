@@ -81,7 +81,8 @@ rules! {
     EMPTY_ARGUMENTS = lossless("empty_arguments", 1, "the arguments were empty; send {}");
 }
 
-/// The first rules of the table are about the values that an `enum` allows.
+/// The first rules of the table, and no others, are about the values that an `enum` allows: where
+/// there is none, nobody asks them.
 const OF_CHOICES: u32 = 3;
 
 /// The rules for one value, in the order in which equal costs are tried.

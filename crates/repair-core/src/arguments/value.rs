@@ -94,17 +94,22 @@ pub(super) fn number_spelling(
     Some(Proposed { node, risk })
 }
 
-/// `1,000`, `5 kg`, `30%`. Not `3 weeks` where days are asked for.
+/// `1,000`, `5 kg`, `30%`. Where the schema asks for a unit, of that unit only.
 pub(super) fn number_with_extras(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
     let text = solver.arena.string(fault.node).trim().to_owned();
     let asked = asked_unit(solver.arena, fault);
-    if amount::read(&text, asked).is_some_and(|amount| amount.counts_other(asked)) {
-        return None;
-    }
-    let token = number::without_thousands(&text).or_else(|| number::without_unit(&text))?;
+    let token = number::without_thousands(&text).or_else(|| {
+        let token = number::without_unit(&text)?;
+        let unit = text.get(token.len()..)?.trim_start();
+        asked
+            .is_none_or(|asked| {
+                units::behind_number(&unit.to_lowercase()).any(|unit| unit.is_same(asked))
+            })
+            .then_some(token)
+    })?;
     scalar(solver, Kind::Number, &token)
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use harness::{Candidate, Failure, Message};
 use minijinja::{Environment, UndefinedBehavior};
+use repair_core::{Fix, Risk};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -280,11 +281,17 @@ impl Data {
     }
 }
 
-/// Whether a candidate of a rule says the same as the call that failed: nothing dropped, nothing
-/// made up. A model follows what it is shown, so it is shown no other ones.
+/// Rules that say the same in another form, though another reading may exist.
+const RESTATING: [&str; 2] = ["amount", "moment"];
+
+/// Whether a candidate of a rule says what the call that failed says: all of it, and nothing near
+/// it. A model follows what it is shown, so it is shown no other ones.
 fn is_reading(candidate: &Candidate) -> bool {
-    let keeps_all = candidate.fixes.iter().all(|fix| fix.loss.is_none());
-    keeps_all && !candidate.from_cut && !candidate.tied
+    let says_the_same = |fix: &Fix| {
+        let is_sure = fix.risk < Risk::Guess || RESTATING.contains(&fix.rule.as_str());
+        is_sure && fix.loss.is_none()
+    };
+    candidate.fixes.iter().all(says_the_same) && !candidate.from_cut && !candidate.tied
 }
 
 fn latest<T>(items: &[T], show: impl Fn(&T) -> Value) -> Value {
