@@ -29,6 +29,9 @@ pub(super) enum End {
     Faint,
     /// The closers of the whole value and then no JSON: an end if no certain one follows.
     Last,
+    /// Structure follows that is broken: a key without its colon or a quote, or an item where a key
+    /// belongs. An end wherever no literal of the content is open.
+    Broken,
     /// Not an end.
     Content,
 }
@@ -37,7 +40,7 @@ impl End {
     /// This, but nothing surer than `limit`.
     fn at_most(self, limit: Self) -> Self {
         match self {
-            Self::Content | Self::Faint | Self::Last => self,
+            Self::Content | Self::Broken | Self::Faint | Self::Last => self,
             _ => limit,
         }
     }
@@ -92,15 +95,17 @@ impl<'t> Ends<'t> {
     /// White space and comments.
     fn trivia(&self, at: usize) -> usize {
         let mut at = self.space(at);
-        while let Some(length) = self.comment_length(at) {
+        let quotes_end = at + MAX_COMMENT;
+        while let Some(length) = self.comment_length(at, quotes_end) {
             at = self.space(at + length);
         }
         at
     }
 
-    /// The length of the comment at `at`, if it is one, not long, and without quotes: look-ahead
-    /// never passes the next quote, so all of it together reads the text once.
-    fn comment_length(&self, at: usize) -> Option<usize> {
+    /// The length of the comment at `at`, if it is one, not long, and without quotes behind
+    /// `quotes_end`: but for so much, look-ahead never passes the next quote, so that all of it
+    /// together reads the text once.
+    fn comment_length(&self, at: usize, quotes_end: usize) -> Option<usize> {
         let rest = self.rest(at);
         let end = if rest.starts_with("/*") {
             "*/"
@@ -110,12 +115,13 @@ impl<'t> Ends<'t> {
             return None;
         };
         let window = rest.as_bytes().get(..rest.len().min(MAX_COMMENT))?;
-        let window = window.split(|byte| *byte == b'"').next()?;
         let found = window
             .windows(end.len())
             .skip(2)
             .position(|bytes| bytes == end.as_bytes())?;
-        Some(found + 2 + end.len())
+        let length = found + 2 + end.len();
+        let holds_quote = window.get(..length)?.contains(&b'"');
+        (!holds_quote || at + length <= quotes_end).then_some(length)
     }
 
     /// How far the string is strict that opens at `start`.
@@ -195,6 +201,9 @@ impl<'t> Ends<'t> {
             _ if at >= self.tail => End::Member,
             Some(',') => self.after_comma(at, stack),
             Some('}' | ']') => self.closers(at, stack),
+            Some('"') => stack
+                .last()
+                .map_or(End::Content, |frame| self.without_comma(comment, at, frame)),
             _ => End::Content,
         };
         end.at_most(End::Member)
@@ -254,10 +263,12 @@ impl<'t> Ends<'t> {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
                 None if is_broken_off_key(rest) => End::Member,
+                None if self.is_broken_member(rest, frame) => End::Broken,
                 None => End::Content,
             },
             Some('{') => self.before_object(at, frame),
             Some(next) if starts_value(next, rest) => End::Item,
+            Some(_) if key::ends_item(rest) => End::Broken,
             _ => End::Content,
         };
         if has_comment {
@@ -265,6 +276,23 @@ impl<'t> Ends<'t> {
         } else {
             end
         }
+    }
+
+    /// Whether what stands where a key belongs is a container, or a key that lacks its colon or its
+    /// closing quote: one that the schema knows, or one before a value.
+    fn is_broken_member(&self, rest: &str, frame: &Frame<'t>) -> bool {
+        if rest.starts_with(['{', '[']) {
+            return true;
+        }
+        let is_new = |name: &str| !frame.keys.contains(name);
+        if let Some(key) = key::unclosed(rest) {
+            return is_new(key.name);
+        }
+        key::without_colon(rest).is_some_and(|(name, after)| {
+            let value = after.trim_start();
+            let is_value = value.starts_with(['"', '[', '{']) && value.len() < after.len();
+            is_new(name) && (is_value || self.tree.declares(frame.place, name))
+        })
     }
 
     /// Behind a comma and its likes (doubled ones are one), and whether comments stand there.
@@ -286,10 +314,22 @@ impl<'t> Ends<'t> {
         is_comma.then(|| self.behind_comma(comma).0)
     }
 
-    /// The quoted key there.
-    pub(super) fn next_key(&self, after: usize) -> Option<&'t str> {
-        let key = self.behind_next_comma(after)?;
-        key::quoted(self.rest(key)).map(|key| key.name)
+    /// The quoted key there, and the object that it is one of, where closers may stand before the
+    /// comma.
+    pub(super) fn next_key<'s>(
+        &self,
+        after: usize,
+        stack: &'s [Frame<'t>],
+    ) -> Option<(&'s Frame<'t>, &'t str)> {
+        let mut at = self.space(after);
+        let mut open = stack;
+        while let Some(closer) = self.closer_at(at) {
+            open = open.get(..closer.position_in(open)?)?;
+            at = self.space(at + closer.length);
+        }
+        let key = self.behind_next_comma(at)?;
+        let key = key::quoted(self.rest(key))?;
+        Some((open.last()?, key.name))
     }
 
     /// The closer behind dots for what is left out.

@@ -158,6 +158,27 @@ pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
     })
 }
 
+/// A quoted word without a colon, and what follows it.
+pub(super) fn without_colon(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_prefix('"')?;
+    let (name, _) = window(inside).split_once('"')?;
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.');
+    let after = inside.get(name.len() + 1..)?;
+    (!name.is_empty() && name.chars().all(is_word) && colon_after(after, 0).is_none())
+        .then_some((name, after))
+}
+
+/// Whether a text starts with a few words and the closing quote of an item, whose opening one is
+/// missing.
+pub(super) fn ends_item(text: &str) -> bool {
+    window(text).split_once('"').is_some_and(|(words, _)| {
+        let after = text.get(words.len() + 1..).unwrap_or_default();
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+        let is_closed = words.ends_with(char::is_alphanumeric);
+        is_closed && words.chars().all(is_word) && after.trim_start().starts_with([',', ']'])
+    })
+}
+
 fn window(text: &str) -> &str {
     let mut end = text.len().min(MAX_KEY + 2);
     while !text.is_char_boundary(end) {

@@ -336,9 +336,12 @@ impl Reader<'_, '_> {
         if end == End::Content {
             return false;
         }
+        if end == End::Broken {
+            return is_escaped || !balance.is_odd();
+        }
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
         let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
-            (End::Content, ..)
+            (End::Content | End::Broken, ..)
             | (End::Faint | End::Last, false, _)
             | (End::Member, false, true) => (false, false),
             (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
@@ -365,7 +368,7 @@ impl Reader<'_, '_> {
             .trim_start()
             .starts_with([',', '}', ']']);
         let is_doubtful = match end {
-            End::Content => false,
+            End::Content | End::Broken => false,
             End::Certain => inner > 0 && (balance.is_odd() || !has_separator),
             End::Item => inner > 0,
             End::Member | End::Faint | End::Last => true,
@@ -390,11 +393,8 @@ impl Reader<'_, '_> {
         if self.ends.knows_no_keys(&self.stack) {
             return false;
         }
-        let member = self.stack.last().filter(|_| end == End::Member);
-        member.is_none_or(|frame| {
-            let key = self.ends.next_key(after);
-            key.is_none_or(|key| self.tree.declares(frame.place, key))
-        })
+        let next = || self.ends.next_key(after, &self.stack);
+        end != End::Member || next().is_none_or(|(frame, key)| self.tree.declares(frame.place, key))
     }
 
     /// The next quote or backslash.
