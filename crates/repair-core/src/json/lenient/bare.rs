@@ -216,7 +216,7 @@ impl Reader<'_, '_> {
         let is_word =
             token.len() <= MAX_TOKEN && token.trim_end().chars().all(char::is_alphanumeric);
         key::quoted(self.rest(at)).is_some_and(|key| {
-            let is_new = !frame.keys.contains(key.name);
+            let is_new = !frame.keys.contains(&key::decoded(key.name));
             is_new && (is_word || self.is_whole(start, at))
         })
     }

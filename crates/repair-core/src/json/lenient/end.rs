@@ -346,7 +346,7 @@ impl<'t> Ends<'t> {
     fn before_object(&self, brace: usize, array: &Frame<'t>) -> End {
         let item = self.tree.item(array.place, array.len);
         let is_known = key::quoted(self.rest(self.space(brace + 1)))
-            .is_some_and(|key| self.tree.declares(item, key.name));
+            .is_some_and(|key| self.tree.declares(item, &key::decoded(key.name)));
         if is_known { End::Certain } else { End::Item }
     }
 
@@ -361,10 +361,11 @@ impl<'t> Ends<'t> {
         let value = self.space(colon + separator);
         let next = self.char_at(value).filter(|_| value < self.tail);
         let has_value = next.is_none_or(|next| starts_value(next, self.rest(value)));
-        let is_new = !frame.keys.contains(key.name);
+        let name = key::decoded(key.name);
+        let is_new = !frame.keys.contains(&name);
         let is_like_others = frame.keys.is_empty() || frame.key_quote == key.quote;
-        let is_known = self.tree.declares(frame.place, key.name);
-        if is_new && is_like_others && is_known && self.may_begin(next, frame.place, key.name) {
+        let is_known = self.tree.declares(frame.place, &name);
+        if is_new && is_like_others && is_known && self.may_begin(next, frame.place, &name) {
             return End::Certain;
         }
         // Code between two quotes, with a colon behind them, looks like a long key.
@@ -528,7 +529,7 @@ impl<'t> Ends<'t> {
     /// The one backward pass.
     fn find_last_ends(&self, quote: char) -> LastEnds {
         let declared = self.tree.declared_keys();
-        let is_known = |key: &str| declared.is_empty() || declared.contains(key);
+        let is_known = |key: &str| declared.is_empty() || declared.contains(&*key::decoded(key));
         let mut last = LastEnds::default();
         let body = self.text.get(..self.tail).unwrap_or_default();
         let inner = body.trim_end_matches(|c: char| {
@@ -584,7 +585,7 @@ impl<'t> Ends<'t> {
     pub(super) fn opens_known_key(&self, at: usize, frame: &Frame<'t>) -> bool {
         frame.is_object
             && key::quoted(self.rest(at)).is_some_and(|key| {
-                let is_new = !frame.keys.contains(key.name);
+                let is_new = !frame.keys.contains(&key::decoded(key.name));
                 (is_new && self.takes_any_key(frame))
                     || self.before_key(at, key, frame) == End::Certain
             })

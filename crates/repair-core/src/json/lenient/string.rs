@@ -394,7 +394,8 @@ impl Reader<'_, '_> {
             return false;
         }
         let next = || self.ends.next_key(after, &self.stack);
-        end != End::Member || next().is_none_or(|(frame, key)| self.tree.declares(frame.place, key))
+        end != End::Member
+            || next().is_none_or(|(frame, key)| self.tree.declares(frame.place, &key::decoded(key)))
     }
 
     /// The next quote or backslash.
