@@ -155,7 +155,9 @@ impl<'t> Ends<'t> {
             Some('}' | ']' | '｝' | '］' | ')') => self.closers(at, stack),
             Some('"' | '\'' | '“') => self.without_comma(after, at, frame),
             Some('+') => self.before_plus(after, at),
-            Some('/') if self.rest(at).starts_with("/*") => self.before_comment(at, stack),
+            Some('/') if self.rest(at).starts_with("/*") || self.rest(at).starts_with("//") => {
+                self.before_comment(at, stack)
+            }
             Some('/' | '#') if at > after => self.before_comment(at, stack),
             Some(next) if at > after => self.before_bare(after, at, next, frame),
             _ => End::Content,
@@ -290,7 +292,8 @@ impl<'t> Ends<'t> {
         }
         key::without_colon(rest).is_some_and(|(name, after)| {
             let value = after.trim_start();
-            let is_value = value.starts_with(['"', '[', '{']) && value.len() < after.len();
+            let is_value =
+                value.len() < after.len() && value.starts_with(|next| starts_value(next, value));
             is_new(name) && (is_value || self.tree.declares(frame.place, name))
         })
     }
@@ -475,6 +478,9 @@ impl<'t> Ends<'t> {
         if at >= self.tail {
             return if fits { End::Certain } else { End::Member };
         }
+        let behind = if open.is_empty() { at } else { self.trivia(at) };
+        fits &= behind == at;
+        at = behind;
         let end = match (open.split_last(), self.char_at(at)) {
             (Some(_), Some(',')) => self.after_comma(at, open),
             (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),

@@ -323,7 +323,10 @@ fn ends_inside(after: &str) -> bool {
         let rest = rest.trim_start();
         rest.starts_with(|next| starts_value(next, rest))
     });
-    let is_closed = start.trim_end().ends_with(['}', ']']) && !start.contains(['{', '[']);
+    let words = start.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
+    let is_closed = words.len() < start.trim_end().len()
+        && !words.contains(['{', '['])
+        && skip_frame(words, 0) < words.len();
     goes_on || is_closed || holds_key(after)
 }
 

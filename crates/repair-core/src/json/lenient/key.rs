@@ -169,10 +169,14 @@ pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
 pub(super) fn without_colon(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix('"')?;
     let (name, _) = window(inside).split_once('"')?;
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.');
     let after = inside.get(name.len() + 1..)?;
-    (!name.is_empty() && name.chars().all(is_word) && colon_after(after, 0).is_none())
-        .then_some((name, after))
+    (is_word(name) && colon_after(after, 0).is_none()).then_some((name, after))
+}
+
+/// Whether a key is one that needs no quotes.
+pub(super) fn is_word(name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.');
+    !name.is_empty() && name.chars().all(is_part)
 }
 
 /// Whether a text starts with a few words and the closing quote of an item, whose opening one is

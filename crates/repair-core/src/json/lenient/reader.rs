@@ -405,7 +405,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             return self.cut_off(Cut::Inside);
         }
         if name.len() > 64
-            || name.contains('\n')
+            || name.contains(['\n', ':', '{', '['])
             || !value.starts_with(|c: char| starts_value(c, value))
         {
             return self.fail();

@@ -166,7 +166,7 @@ impl Reader<'_, '_> {
             }
             if inner == 0 {
                 item_end = self.end_before_comma(content, stop);
-                if self.is_torn(stop..after) {
+                if self.is_torn(stop..after) || self.opens_key(content, stop) {
                     self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
                     self.doubts.give_up();
                 }
@@ -266,6 +266,15 @@ impl Reader<'_, '_> {
             }
             None => false,
         }
+    }
+
+    /// Whether the first raw quote of a string stands behind a comma and opens what looks like a key,
+    /// of which the schema says nothing: the string may have lost its closing quote before it.
+    fn opens_key(&self, content: usize, quote: usize) -> bool {
+        let in_object = self.stack.last().is_some_and(|frame| frame.is_object);
+        let before = self.text.get(content..quote).filter(|_| in_object);
+        before.is_some_and(|before| before.trim_end().ends_with(','))
+            && key::quoted(self.rest(quote)).is_some_and(|key| key::is_word(key.name))
     }
 
     /// Up to where the text is content of an unclosed string for certain: closers of all that is
