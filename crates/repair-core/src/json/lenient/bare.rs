@@ -32,8 +32,8 @@ impl Reader<'_, '_> {
         if token.is_empty() {
             return self.fail();
         }
-        if self.number_follows(token) {
-            // One number or two: `10 000`.
+        if self.number_follows(token) || self.unopened_follows() {
+            // One or two: `10 000`, `[a, b"]`.
             return self.fail();
         }
         let before = start..self.at;
@@ -112,6 +112,14 @@ impl Reader<'_, '_> {
         rest.starts_with(' ')
             && rest.trim_start_matches(' ').starts_with(digit)
             && token.ends_with(digit)
+    }
+
+    /// Whether the next item of an array lacks its opening quote, which may have stood before the token
+    /// that was just read.
+    fn unopened_follows(&self) -> bool {
+        let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
+        let next = self.rest(self.at).trim_start().strip_prefix(',');
+        in_array && next.is_some_and(|next| key::ends_item(next.trim_start()))
     }
 
     /// A token at the very end of the text: more of it may have followed.

@@ -287,11 +287,14 @@ impl<'t> Ends<'t> {
             return true;
         }
         let is_new = |name: &str| !frame.keys.contains(name);
-        if let Some(key) = key::unclosed(rest) {
-            return is_new(key.name);
+        if let Some(key) = rest.strip_prefix('"').and_then(key::bare)
+            && !key.is_quoted
+        {
+            let value = rest.get(key.colon + 2..).unwrap_or_default().trim_start();
+            return is_new(key.name) && value.starts_with(|next| starts_value(next, value));
         }
         key::without_colon(rest).is_some_and(|(name, after)| {
-            let value = after.trim_start();
+            let value = after.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
             let is_value =
                 value.len() < after.len() && value.starts_with(|next| starts_value(next, value));
             is_new(name) && (is_value || self.tree.declares(frame.place, name))
@@ -327,12 +330,13 @@ impl<'t> Ends<'t> {
         let mut at = self.space(after);
         let mut open = stack;
         while let Some(closer) = self.closer_at(at) {
-            open = open.get(..closer.position_in(open)?)?;
+            let found = closer.position_in(open).unwrap_or(open.len());
+            open = open.get(..found)?;
             at = self.space(at + closer.length);
         }
         let key = self.behind_next_comma(at)?;
-        let key = key::quoted(self.rest(key))?;
-        Some((open.last()?, key.name))
+        let key = key::any(self.rest(key))?;
+        Some((open.last().or(stack.first())?, key.name))
     }
 
     /// The closer behind dots for what is left out.
@@ -482,7 +486,7 @@ impl<'t> Ends<'t> {
         fits &= behind == at;
         at = behind;
         let end = match (open.split_last(), self.char_at(at)) {
-            (Some(_), Some(',')) => self.after_comma(at, open),
+            (Some(_), Some(',' | '，' | ';')) => self.after_comma(at, open),
             (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),
             (None, _) => self.after_root(at, stack),
             _ => End::Content,
