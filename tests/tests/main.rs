@@ -16,6 +16,7 @@ mod hostile;
 mod json;
 mod policy;
 mod promises;
+mod readings;
 mod rules;
 mod serialise;
 mod source;

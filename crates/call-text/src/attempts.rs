@@ -2,7 +2,8 @@
 
 use crate::paused::Paused;
 
-/// How often the held text was looked at: never more than a fixed number of times its length.
+/// The looks at the held text: what they cost, which is never more than a fixed number of times its
+/// length, and where the last one began and stopped.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
     pub(crate) length: usize,

@@ -4,7 +4,7 @@
 //! answer depends on what has not arrived, it says [`Stop::More`].
 
 use crate::paused::{Memo, Paused};
-use crate::values::{self, Bare};
+use crate::values::{Bare, PausedValue};
 
 /// Why a reader stops without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The value that was read here when there was less text, as far as it was.
-    pub(crate) fn resume(&self, bare: Bare) -> Option<values::Paused> {
+    pub(crate) fn resume(&self, bare: Bare) -> Option<PausedValue> {
         self.memo?.resume(self.at, bare)
     }
 

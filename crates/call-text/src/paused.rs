@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 
 use crate::tags;
-use crate::values::{self, Bare};
+use crate::values::{Bare, PausedValue};
 
 /// Where a reader stopped.
 #[derive(Debug)]
 pub(crate) enum Paused {
     /// In a value.
-    Value(values::Paused),
+    Value(PausedValue),
     /// In a call whose next tag is a part of it if it begins with one of these words.
     Tags(&'static [&'static str]),
 }
@@ -41,7 +41,8 @@ impl Memo {
     }
 
     /// The value that was read at this place, as far as it was.
-    pub(crate) fn resume(&self, start: usize, bare: Bare) -> Option<values::Paused> {
+    pub(crate) fn resume(&self, start: usize, bare: Bare) -> Option<PausedValue> {
+        // Where an earlier reader of this look stopped says nothing about the one that begins now.
         self.after.take();
         match self.before.take() {
             Some(Paused::Value(value)) if value.is_at(start, bare) => Some(value),

@@ -265,7 +265,8 @@ impl CallReader {
             match self.step(held, is_end) {
                 Step::Wait => {
                     if self.attempts.length == 0 {
-                        self.attempts.begin((held.len() - self.at).max(1));
+                        self.attempts
+                            .begin(held.len().saturating_sub(self.at).max(1));
                     }
                     break;
                 }

@@ -4,9 +4,13 @@
 //! `<function name="f"><param name="k">`, with or without a prefix in the tags. One reader for all
 //! of them: what differs is spelling.
 
+mod tag;
+
+pub(crate) use tag::{ends_other, tag};
+
 use std::collections::HashSet;
 
-use crate::cursor::{Beginning, Cursor, Look, Stop, beginning, floor};
+use crate::cursor::{Beginning, Cursor, Look, Stop, beginning};
 use crate::literal;
 use crate::paused::Paused;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name, string};
@@ -18,10 +22,6 @@ use crate::values::{self, Bare, Broken};
 const CALL_WORDS: &[&str] = &["function", "invoke"];
 /// Words of the tag around a parameter.
 const PARAMETER_WORDS: &[&str] = &["parameter", "param"];
-/// Words of tags around calls.
-const LIST_WORDS: &[&str] = &["function_calls", "tool_calls", "tool_call", "function_call"];
-/// Characters of the bars in tags such as `<｜DSML｜invoke>`.
-const BARS: &[char] = &['｜', '‖', '|', '│', '▁'];
 /// Longest tag, in bytes.
 pub(crate) const MAX_TAG: usize = 400;
 
@@ -65,139 +65,6 @@ pub(crate) fn may_open_call(text: &str) -> bool {
         .take(MAX_TAG)
         .take_while(u8::is_ascii_alphanumeric);
     matches!(inside.as_bytes().get(prefix.count()), None | Some(b':'))
-}
-
-/// The tag at the cursor, without stepping over it. [`Stop::Not`]: no tag of these syntaxes.
-pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
-    let rest = cursor.rest();
-    let Some(inside) = rest.strip_prefix('<') else {
-        return if rest.is_empty() {
-            cursor.more()
-        } else {
-            Err(Stop::Not)
-        };
-    };
-    let word = inside.strip_prefix('/').unwrap_or(inside);
-    let is_closing = word.len() < inside.len();
-    let bare = without_prefix(word);
-    let mut found: Option<(Role, &str)> = None;
-    for (role, words) in [
-        (Role::List, LIST_WORDS),
-        (Role::Call, CALL_WORDS),
-        (Role::Parameter, PARAMETER_WORDS),
-    ] {
-        for word in words {
-            let is_longer = found.is_none_or(|(_, known)| known.len() < word.len());
-            if is_longer && beginning(bare, word) == Beginning::Whole {
-                found = Some((role, word));
-            }
-        }
-    }
-    let Some((role, word)) = found else {
-        let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
-        return if could_grow {
-            cursor.more()
-        } else {
-            Err(Stop::Not)
-        };
-    };
-    let after = bare.get(word.len()..).unwrap_or_default();
-    let window = after.get(..floor(after, MAX_TAG)).unwrap_or(after);
-    let Some(close) = tag_end(window) else {
-        return if window.len() < after.len() {
-            Err(Stop::Not)
-        } else {
-            cursor.more()
-        };
-    };
-    let attributes = after.get(..close).unwrap_or_default();
-    let is_empty = attributes.ends_with('/');
-    let attributes = attributes.trim_end_matches('/');
-    if !attributes.is_empty()
-        && !attributes.starts_with([' ', '=', 'Ġ', '\n', '\t', ':'])
-        && !attributes.starts_with("name")
-    {
-        return Err(Stop::Not);
-    }
-    Ok(Tag {
-        role,
-        is_closing,
-        is_empty,
-        name: name_in(attributes),
-        is_string: attribute(attributes, "string").map(|value| value == "true"),
-        length: rest.len() - after.len() + close + 1,
-    })
-}
-
-/// Whether behind `known` bytes a tag ends that begins with none of these words.
-pub(crate) fn ends_other(text: &str, known: usize, words: &[&str]) -> bool {
-    let new = text.as_bytes().get(known..).unwrap_or_default();
-    memchr::memchr_iter(b'>', new).any(|at| {
-        // No tag is longer.
-        let from = floor(text, (known + at).saturating_sub(MAX_TAG));
-        let before = text.get(from..known + at).unwrap_or_default();
-        let tag = before.rfind('<').and_then(|at| before.get(at + 1..));
-        tag.is_some_and(|tag| {
-            let tag = without_prefix(tag.strip_prefix('/').unwrap_or(tag));
-            !words.iter().any(|word| tag.starts_with(word))
-        })
-    })
-}
-
-/// Where the `>` of a tag stands that is in no quotes.
-fn tag_end(text: &str) -> Option<usize> {
-    let mut quote = None;
-    for (at, c) in text.char_indices() {
-        match (c, quote) {
-            ('>', None) => return Some(at),
-            ('"' | '\'', None) => quote = Some(c),
-            ('<' | '\n', _) => return None,
-            (c, Some(open)) if c == open => quote = None,
-            _ => {}
-        }
-    }
-    // A quote that never ends is none.
-    quote.and_then(|_| text.find('>'))
-}
-
-/// A tag's text without `antml:`, `｜DSML｜` and the like.
-fn without_prefix(text: &str) -> &str {
-    let letters = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    if letters > 0 {
-        let inner = text.get(letters..).and_then(|rest| rest.strip_prefix(':'));
-        return inner.unwrap_or(text);
-    }
-    let barred = text.trim_start_matches(BARS);
-    if barred.len() < text.len() {
-        let word = barred.trim_start_matches(|c: char| c.is_ascii_uppercase());
-        let inner = word.trim_start_matches(BARS);
-        if inner.len() < word.len() {
-            return inner.trim_start_matches(' ');
-        }
-    }
-    text
-}
-
-/// `=f`, ` name="f"`, `Ġname='f'`, `name=f`.
-fn name_in(attributes: &str) -> &str {
-    if let Some(name) = attributes.strip_prefix('=') {
-        return name.trim().trim_matches(['"', '\'']);
-    }
-    attribute(attributes, "name").unwrap_or_default()
-}
-
-fn attribute<'t>(attributes: &'t str, key: &str) -> Option<&'t str> {
-    if attributes.len() <= key.len() {
-        return None;
-    }
-    let at = memchr::memmem::find(attributes.as_bytes(), key.as_bytes())?;
-    let after = attributes.get(at + key.len()..)?;
-    let value = after.trim_start().strip_prefix('=')?.trim_start();
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
-    Some(match quote {
-        Some(quote) => value.get(1..)?.split(quote).next()?,
-        None => value.split_whitespace().next()?,
-    })
 }
 
 /// Reads one call and steps over it.

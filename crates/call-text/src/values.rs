@@ -3,8 +3,14 @@
 //! One pass with an explicit stack. The result is a flat list of nodes in the order of the text,
 //! each with the place behind its last descendant, and with spans into the text.
 
+mod paused;
+mod word;
+
+pub(crate) use paused::PausedValue;
+use word::{is_literal, is_name};
+
 use crate::cursor::{Cursor, Look, Stop};
-use crate::paused;
+use crate::paused::Paused;
 
 /// Deeper nesting than this is not read.
 const MAX_DEPTH: usize = 100;
@@ -105,7 +111,7 @@ pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>
     };
     let result = reader.run();
     if result == Err(Stop::More) {
-        cursor.pause(|| paused::Paused::Value(reader.pause(cursor.at)));
+        cursor.pause(|| Paused::Value(reader.pause(cursor.at)));
         return Err(Broken::More);
     }
     let values = Values {
@@ -156,75 +162,6 @@ struct Reader<'t> {
     work: usize,
 }
 
-/// A reader that needs more text.
-#[derive(Debug)]
-pub(crate) struct Paused {
-    start: usize,
-    at: usize,
-    bare: Bare,
-    nodes: Vec<Node>,
-    open: Vec<usize>,
-    expect: Expect,
-    seen: (usize, usize),
-    /// How many bytes were read, those that were read again counted again.
-    work: usize,
-}
-
-impl Paused {
-    /// Whether the value begins at this place and is read in this way.
-    pub(crate) fn is_at(&self, start: usize, bare: Bare) -> bool {
-        self.start == start && self.bare == bare
-    }
-
-    /// Whether the value still needs more text.
-    pub(crate) fn needs_more(&mut self, text: &str) -> bool {
-        /// What is read again more often is not worth it.
-        const MAX_TIMES: usize = 16;
-        if self.is_inside_string(text) {
-            return true;
-        }
-        let known = if self.seen.0 == self.at {
-            self.seen.1
-        } else {
-            self.at
-        };
-        self.work += text.len().saturating_sub(known);
-        if self.work > text.len().saturating_mul(MAX_TIMES) {
-            return false;
-        }
-        let start = self.start;
-        let paused = Self {
-            nodes: std::mem::take(&mut self.nodes),
-            open: std::mem::take(&mut self.open),
-            ..*self
-        };
-        let mut reader = Reader::resume(Cursor::new(text, false), paused);
-        let read = reader.run();
-        *self = reader.pause(start);
-        if read == Err(Stop::Not) {
-            // It stopped within a token: whoever looks begins again.
-            self.start = usize::MAX;
-        }
-        read == Err(Stop::More)
-    }
-}
-
-impl Paused {
-    /// Whether the reader stopped in a string that the new text does not end.
-    fn is_inside_string(&mut self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        let new = bytes.get(self.seen.1..).unwrap_or_default();
-        let is_inside = self.seen.0 == self.at
-            && bytes.get(self.at).is_some_and(|quote| {
-                self.seen.1 > self.at + 2 && memchr::memchr2(*quote, b'\\', new).is_none()
-            });
-        if is_inside {
-            self.seen.1 = self.seen.1.max(bytes.len());
-        }
-        is_inside
-    }
-}
-
 impl<'t> Reader<'t> {
     fn new(cursor: Cursor<'t>, bare: Bare) -> Self {
         Self {
@@ -235,34 +172,6 @@ impl<'t> Reader<'t> {
             expect: Expect::Value,
             seen: (usize::MAX, 0),
             work: 0,
-        }
-    }
-
-    fn resume(cursor: Cursor<'t>, paused: Paused) -> Self {
-        Self {
-            cursor: Cursor {
-                at: paused.at,
-                ..cursor
-            },
-            bare: paused.bare,
-            nodes: paused.nodes,
-            open: paused.open,
-            expect: paused.expect,
-            seen: paused.seen,
-            work: paused.work,
-        }
-    }
-
-    fn pause(self, start: usize) -> Paused {
-        Paused {
-            start,
-            at: self.cursor.at,
-            bare: self.bare,
-            nodes: self.nodes,
-            open: self.open,
-            expect: self.expect,
-            seen: self.seen,
-            work: self.work,
         }
     }
 
@@ -667,35 +576,4 @@ enum Follow {
     Call,
     Operator,
     Content,
-}
-
-/// Whether a word can be the name of a tool or an argument.
-fn is_name(word: &str) -> bool {
-    word.chars()
-        .next()
-        .is_some_and(|c| c.is_alphabetic() || c == '_' || c == '\\')
-        && !word.ends_with(['.', ':', '/', '\\', '+'])
-}
-
-/// Whether a word is a number or one of the literals of JSON or Python.
-fn is_literal(word: &str) -> bool {
-    if matches!(
-        word,
-        "true" | "false" | "null" | "True" | "False" | "None" | "NaN" | "nan" | "undefined"
-    ) {
-        return true;
-    }
-    let digits = word.trim_start_matches(['-', '+']);
-    word.len() - digits.len() <= 1
-        && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && digits.contains(|c: char| c.is_ascii_digit())
-        && digits
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-' | '_'))
-        && !digits.contains("--")
-        && (digits.starts_with("0x")
-            || digits.starts_with("0X")
-            || digits
-                .chars()
-                .all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-' | '_')))
 }

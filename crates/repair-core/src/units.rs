@@ -111,14 +111,78 @@ pub(crate) fn behind_number(word: &str) -> impl Iterator<Item = &'static Unit> {
         .filter(move |unit| unit.is_named(word) || unit.short.contains(&word))
 }
 
-/// The one unit that a key or a description names.
-pub(crate) fn named_in(text: &str) -> Option<&'static Unit> {
-    let words = words::tokens(text);
-    let mut named = words
-        .iter()
-        .flat_map(|word| UNITS.iter().filter(|unit| unit.is_named(word)));
-    let first = named.next()?;
-    named.all(|other| other.is_same(first)).then_some(first)
+/// What a schema asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked {
+    Nothing,
+    Unit(&'static Unit),
+    /// A unit by a symbol that means other things too (`timeout_s`, `duration_min`).
+    Short(&'static str),
+}
+
+impl Asked {
+    pub(crate) fn unit(self) -> Option<&'static Unit> {
+        match self {
+            Self::Unit(unit) => Some(unit),
+            Self::Nothing | Self::Short(_) => None,
+        }
+    }
+
+    /// Whether a number before this lower-case word is the number that is asked for.
+    pub(crate) fn admits(self, word: &str) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Unit(asked) => behind_number(word).any(|unit| unit.is_same(asked)),
+            Self::Short(symbol) => behind_number(word).any(|unit| unit.short.contains(&symbol)),
+        }
+    }
+}
+
+/// The unit that a key asks for: its last word, or its first in the plural. A rate
+/// (`price_per_kg`) asks for none.
+pub(crate) fn named_in_key(key: &str) -> Asked {
+    let words = words::tokens(key);
+    let (Some(first), Some(last)) = (words.first(), words.last()) else {
+        return Asked::Nothing;
+    };
+    if words.iter().any(|word| word == "per") {
+        return Asked::Nothing;
+    }
+    let is_short = |symbol: &&&str| words.len() > 1 && **symbol == last;
+    let short = || UNITS.iter().flat_map(|unit| unit.short).find(is_short);
+    named(last)
+        .or_else(|| named(first).filter(|_| first.ends_with('s')))
+        .map(Asked::Unit)
+        .or_else(|| short().map(|symbol| Asked::Short(symbol)))
+        .unwrap_or(Asked::Nothing)
+}
+
+fn named(word: &str) -> Option<&'static Unit> {
+    UNITS.iter().find(|unit| unit.is_named(word))
+}
+
+/// The unit that a description asks for: all of it, or `in seconds`, `how many days`, `number of
+/// bytes`. One that it only mentions is not asked for.
+pub(crate) fn named_in_description(text: &str) -> Option<&'static Unit> {
+    const MOST_WORDS: usize = 64;
+    let mut words = words::tokens(text);
+    words.truncate(MOST_WORDS);
+    if let [word] = words.as_slice() {
+        return named(word);
+    }
+    let mut asked = words.windows(3).filter_map(|three| match three {
+        [before, article, unit] if before == "in" && article == "the" => named(unit),
+        [_, before, unit] if before == "in" => named(unit),
+        [how, before, unit] if how == "how" && before == "many" => named(unit),
+        [number, before, unit] if number == "number" && before == "of" => named(unit),
+        _ => None,
+    });
+    let at_start = match words.as_slice() {
+        [before, unit, ..] if before == "in" => named(unit),
+        _ => None,
+    };
+    let first = at_start.or_else(|| asked.next())?;
+    asked.all(|other| other.is_same(first)).then_some(first)
 }
 
 #[cfg(test)]
@@ -126,19 +190,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_names_its_unit() {
-        for (text, size) in [
+    fn a_key_asks_for_its_unit() {
+        for (key, size) in [
             ("timeout_seconds", Some(1_000)),
             ("timeoutMs", Some(1)),
             ("minutes", Some(60_000)),
             ("max_metres", Some(10_000)),
-            ("how long to wait, in hours", Some(3_600_000)),
+            ("days_ahead", Some(86_400_000)),
             ("min_size", None),
-            ("from days to weeks", None),
+            ("second_number", None),
+            ("price_per_kg", None),
+            ("hours_per_week", None),
+            ("requests_per_minute", None),
             ("s", None),
             ("item", None),
+            ("", None),
         ] {
-            assert_eq!(named_in(text).map(|unit| unit.size), size, "{text}");
+            let unit = named_in_key(key).unit();
+            assert_eq!(unit.map(|unit| unit.size), size, "{key}");
+        }
+        assert!(named_in_key("timeout_s").admits("seconds"));
+        assert!(!named_in_key("timeout_s").admits("minutes"));
+        assert!(named_in_key("duration_min").admits("minutes"));
+        assert!(!named_in_key("duration_min").admits("hours"));
+    }
+
+    #[test]
+    fn a_description_asks_for_a_unit_or_mentions_one() {
+        for (text, size) in [
+            ("milliseconds", Some(1)),
+            ("how long to wait, in seconds", Some(1_000)),
+            ("In hours.", Some(3_600_000)),
+            ("in how many days", Some(86_400_000)),
+            ("Number of bytes to read", Some(1)),
+            ("How many posts of each day to show", None),
+            ("A ratio, not a percentage", None),
+            ("Interval; at most one hour", None),
+            ("in days, not in weeks", None),
+            ("", None),
+        ] {
+            let unit = named_in_description(text);
+            assert_eq!(unit.map(|unit| unit.size), size, "{text}");
         }
     }
 

@@ -5,6 +5,8 @@ use crate::units::{self, Dimension, Unit};
 
 /// Longer texts are no amounts.
 const LONGEST: usize = 48;
+/// With a small `b` these may count bits.
+const BITS: [&str; 4] = ["Kb", "Mb", "Gb", "Tb"];
 /// Most digits behind the point of a converted number.
 const MAX_DIGITS: u32 = 9;
 
@@ -87,7 +89,8 @@ impl Amount {
 
 /// Reads a text that is an amount and nothing else; `asked` decides what `m` means.
 pub(super) fn read(text: &str, asked: Option<&Unit>) -> Option<Amount> {
-    if text.len() > LONGEST {
+    let is_in_bits = |text: &str| BITS.iter().any(|unit| text.ends_with(unit));
+    if text.len() > LONGEST || is_in_bits(text) {
         return None;
     }
     let lower = text.to_lowercase();
@@ -258,7 +261,7 @@ mod tests {
     use super::*;
 
     fn number(text: &str, key: &str) -> Option<String> {
-        let asked = units::named_in(key);
+        let asked = units::named_in_key(key).unit();
         read(text, asked)?.in_unit(asked)
     }
 
@@ -267,7 +270,7 @@ mod tests {
         for (text, key, want) in [
             ("2 hours", "minutes", "120"),
             ("1.5 h", "minutes", "90"),
-            ("a two-hour", "minutes", "120"),
+            ("two-hour", "minutes", "120"),
             ("1h 30m", "minutes", "90"),
             ("1 hour and 30 minutes", "seconds", "5400"),
             ("half an hour", "minutes", "30"),
@@ -305,6 +308,7 @@ mod tests {
             ("5 kg", "minutes"),
             ("5 days 3 kg", "hours"),
             ("-2 hours", "minutes"),
+            ("5 Mb", "bytes"),
             ("-5 minutes", "minutes"),
             ("-30%", "percent"),
             ("1h-2h", "minutes"),

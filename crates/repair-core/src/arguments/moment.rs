@@ -29,33 +29,43 @@ pub(super) fn restated(text: &str) -> Option<String> {
 }
 
 fn date(text: &str) -> Option<String> {
-    let parts: Vec<&str> = text
-        .split([' ', ',', '.', '/', '-'])
-        .filter(|part| !part.is_empty() && *part != "of" && *part != "the")
-        .collect();
-    let [first, second, third] = parts.as_slice() else {
-        return None;
-    };
-    let (year, month, day) = match (month_of(first), month_of(second)) {
-        (None, Some(month)) => (number(third, 4)?, month, day_of(first)?),
-        (Some(month), None) => (number(third, 4)?, month, day_of(second)?),
-        _ => in_digits(text, first, second, third)?,
-    };
+    let (year, month, day) = in_digits(text).or_else(|| with_month(text))?;
     is_day(year, month, day).then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 
 /// Year first, or day and month where only one order is possible: dots put the day first.
-fn in_digits(text: &str, first: &str, second: &str, third: &str) -> Option<(u32, u32, u32)> {
+fn in_digits(text: &str) -> Option<(u32, u32, u32)> {
+    let separator = text.chars().find(|c| matches!(c, '.' | '/' | '-'))?;
+    let parts: Vec<&str> = text.split(separator).collect();
+    let [first, second, third] = parts.as_slice() else {
+        return None;
+    };
     if let Some(year) = number(first, 4) {
         return Some((year, number(second, 2)?, number(third, 2)?));
     }
     let (a, b, year) = (number(first, 2)?, number(second, 2)?, number(third, 4)?);
-    let is_dotted = text.contains('.');
-    if is_dotted || a > 12 || a == b {
+    if separator == '.' || a > 12 || a == b {
         Some((year, b, a))
     } else {
         (b > 12).then_some((year, a, b))
     }
+}
+
+fn with_month(text: &str) -> Option<(u32, u32, u32)> {
+    let is_whole = text.starts_with(char::is_alphanumeric) && text.ends_with(char::is_alphanumeric);
+    let parts: Vec<&str> = text
+        .split([' ', ',', '.', '-'])
+        .filter(|part| !part.is_empty() && *part != "of" && *part != "the")
+        .collect();
+    let [first, second, year] = parts.as_slice() else {
+        return None;
+    };
+    let (month, day) = match (month_of(first), month_of(second)) {
+        (None, Some(month)) => (month, day_of(first)?),
+        (Some(month), None) => (month, day_of(second)?),
+        _ => return None,
+    };
+    is_whole.then_some((number(year, 4)?, month, day))
 }
 
 /// A month by its name, or its first three letters at least.
@@ -168,6 +178,14 @@ mod tests {
             "25:00",
             "9:5",
             "5 March 26",
+            "3/4/2026.",
+            "3/4.2026",
+            "-5 March 2026",
+            "5 March 2026.",
+            "1.1 pm",
+            "1 1 pm",
+            "1.2:30",
+            "1:3 0",
             "1.2.3",
             "noonish",
             "3:15 pm on Monday",

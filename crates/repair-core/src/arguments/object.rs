@@ -71,13 +71,13 @@ impl<'t> Solver<'_, 't, '_> {
     }
 
     /// A declared property: its value repaired, or the property left out.
-    fn solve_member(&mut self, object: NodeId, child: NodeId, property: &Property) -> Solutions {
+    fn solve_member(&mut self, object: NodeId, child: NodeId, property: &'t Property) -> Solutions {
         let slot = if property.required {
             Slot::Required
         } else {
             Slot::Optional
         };
-        let mut solutions = self.solve(child, property.ty, slot);
+        let mut solutions = self.solve_named(child, property.ty, slot, Some(&property.name));
         if solutions.is_fit() || property.required {
             return solutions;
         }
@@ -189,7 +189,7 @@ impl<'t> Solver<'_, 't, '_> {
             }
             let solutions = match members.rest {
                 Rest::Open => continue,
-                Rest::Typed(ty) => self.solve(*child, ty, Slot::Entry),
+                Rest::Typed(ty) => self.solve_named(*child, ty, Slot::Entry, None),
                 Rest::Closed => self.solve_unknown(object, *child),
             };
             if solutions.is_fit() {
@@ -287,7 +287,7 @@ impl<'t> Solver<'_, 't, '_> {
                     Slot::Optional
                 };
                 self.alternatives += 1;
-                let value = self.solve(*child, property.ty, slot);
+                let value = self.solve_named(*child, property.ty, slot, Some(&property.name));
                 self.alternatives -= 1;
                 let limit = if rule.risk == Risk::Lossless {
                     Risk::Inferred

@@ -104,6 +104,8 @@ pub(crate) enum Need {
     Certain,
     /// Only the judge can tell.
     Unknown,
+    /// The same, and the tree does not even say that something is wrong.
+    Untold,
     /// Strictness or the host asks for it, not the schema.
     NotForTheSchema,
 }
@@ -252,7 +254,7 @@ impl Solution {
         Self {
             cost: step.cost(),
             plan: plans.step(step),
-            is_certain: step.need != Need::Unknown,
+            is_certain: !matches!(step.need, Need::Unknown | Need::Untold),
         }
     }
 

@@ -278,8 +278,9 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
                     true
                 }
                 Need::Unknown if checks == 0 && is_unsettled => return None,
+                Need::Untold if checks == 0 => return None,
                 Need::Unknown if checks == 0 => true,
-                Need::Unknown => {
+                Need::Unknown | Need::Untold => {
                     checks -= 1;
                     !self.accepts(before.iter().chain(after))
                 }

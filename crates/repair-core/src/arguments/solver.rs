@@ -16,6 +16,7 @@ use crate::json::{Arena, Kind, NodeId, number};
 use crate::policy::Policy;
 use crate::rule::{Risk, Rule};
 use crate::schema::tree::{Kinds, Rest, Tree, Type, TypeId};
+use crate::units::Unit;
 
 /// Where a value stands, which decides what an empty one means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,14 @@ pub(crate) enum Slot {
     Item(NodeId),
     /// A member of a typed dictionary.
     Entry,
+}
+
+/// What is known of the property that a value belongs to, whatever shape it has there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place<'t> {
+    pub(super) name: Option<&'t str>,
+    /// The unit that the description of the property, or of an array around the value, names.
+    pub(super) unit: Option<&'static Unit>,
 }
 
 /// How many changes of shape may be stacked on one value.
@@ -50,6 +59,8 @@ pub(crate) struct Solver<'s, 't, 'a> {
     is_plain: bool,
     /// Members that another one of the same key replaces.
     pub(super) replaced: &'t [NodeId],
+    /// The property that the walk is in.
+    pub(super) place: Place<'t>,
     /// Whether a string under a pattern is taken for one that does not match, if it is a date or a
     /// time in another form.
     restates: bool,
@@ -116,6 +127,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             alternatives: 0,
             is_plain: tree.is_exact(),
             replaced,
+            place: Place::default(),
             restates: false,
             proposals: 0,
             steps_left,
@@ -402,6 +414,9 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     /// Whether the schema refuses the value by itself: by its kind, or as a string that is none of
     /// the allowed ones.
     fn need_of(&self, fault: Fault<'_>) -> Need {
+        if self.is_restatable(fault.node, fault.ty) {
+            return Need::Untold;
+        }
         let kind = self.arena.node(fault.node).kind;
         let integral = || number::is_integral(self.arena.token(fault.node));
         let is_wrong_word = kind == Kind::String
@@ -417,6 +432,21 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         } else {
             Need::Unknown
         }
+    }
+
+    /// The ways to make the value of a property fit, under this name.
+    pub(super) fn solve_named(
+        &mut self,
+        node: NodeId,
+        ty: TypeId,
+        slot: Slot,
+        name: Option<&'t str>,
+    ) -> Solutions {
+        let unit = self.tree.get(ty).unit;
+        let outer = std::mem::replace(&mut self.place, Place { name, unit });
+        let solutions = self.solve(node, ty, slot);
+        self.place = outer;
+        solutions
     }
 
     fn solve_array(&mut self, node: NodeId, ty: &'t Type) -> Solutions {

@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 
 use super::rules;
-use super::solver::{Slot, Solver};
+use super::solver::{Place, Slot, Solver};
 use super::{amount, moment};
 use crate::json::{Arena, Kind, MAX_DEPTH, NodeId, lenient, number};
 use crate::rule::{Risk, Rule};
 use crate::schema::tree::{Kinds, Type};
-use crate::units::{self, Unit};
+use crate::units::{self, Asked};
 
 /// What a rule is asked about.
 #[derive(Clone, Copy)]
@@ -100,15 +100,11 @@ pub(super) fn number_with_extras(
     fault: Fault<'_>,
 ) -> Option<Proposed> {
     let text = solver.arena.string(fault.node).trim().to_owned();
-    let asked = asked_unit(solver.arena, fault);
+    let asked = asked_unit(solver.place, fault);
     let token = number::without_thousands(&text).or_else(|| {
         let token = number::without_unit(&text)?;
-        let unit = text.get(token.len()..)?.trim_start();
-        asked
-            .is_none_or(|asked| {
-                units::behind_number(&unit.to_lowercase()).any(|unit| unit.is_same(asked))
-            })
-            .then_some(token)
+        let unit = text.get(token.len()..)?.trim_start().to_lowercase();
+        asked.admits(&unit).then_some(token)
     })?;
     scalar(solver, Kind::Number, &token)
 }
@@ -116,7 +112,7 @@ pub(super) fn number_with_extras(
 /// `two hours` where minutes are asked for, `a dozen`.
 pub(super) fn amount(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
     let text = solver.arena.string(fault.node).trim().to_owned();
-    let asked = asked_unit(solver.arena, fault);
+    let asked = asked_unit(solver.place, fault).unit();
     let token = amount::read(&text, asked)?.in_unit(asked)?;
     if number::without_unit(&text).is_some_and(|written| written == token) {
         return None;
@@ -124,13 +120,12 @@ pub(super) fn amount(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Optio
     scalar(solver, Kind::Number, &token)
 }
 
-/// The unit that the schema asks for, by the value's key or the type's description.
-fn asked_unit(arena: &Arena<'_>, fault: Fault<'_>) -> Option<&'static Unit> {
-    let named = match fault.slot {
-        Slot::Item(array) => array,
-        _ => fault.node,
-    };
-    units::named_in(&arena.key(named)).or(fault.ty.unit)
+/// The unit that the schema asks for: by the property's name, or by a description.
+fn asked_unit(place: Place<'_>, fault: Fault<'_>) -> Asked {
+    let described = fault.ty.unit.or(place.unit).map(Asked::Unit);
+    let named = place.name.map(units::named_in_key);
+    let named = named.filter(|named| !matches!(named, Asked::Nothing));
+    named.or(described).unwrap_or(Asked::Nothing)
 }
 
 /// `5 March 2026` where a pattern asks for something else.

@@ -211,8 +211,8 @@ impl<'s> Compiler<'s> {
             default: first(parts, "default").cloned(),
             unit: first(parts, "description")
                 .and_then(Value::as_str)
-                .filter(|_| kinds.meets(Kinds::NUMBER))
-                .and_then(units::named_in),
+                .filter(|_| kinds.meets(Kinds::NUMBER | Kinds::ARRAY))
+                .and_then(units::named_in_description),
             limits,
             ..Type::any(id)
         })
