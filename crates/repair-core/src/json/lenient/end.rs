@@ -280,10 +280,10 @@ impl<'t> Ends<'t> {
         }
     }
 
-    /// Whether what stands where a key belongs is a container, or a key that lacks its colon or its
+    /// Whether what stands where a key belongs is an object, or a key that lacks its colon or its
     /// closing quote: one that the schema knows, or one before a value.
     fn is_broken_member(&self, rest: &str, frame: &Frame<'t>) -> bool {
-        if rest.starts_with(['{', '[']) {
+        if rest.starts_with('{') {
             return true;
         }
         let is_new = |name: &str| !frame.keys.contains(name);
