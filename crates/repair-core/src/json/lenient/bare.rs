@@ -1,6 +1,7 @@
 //! Values without quotes: where they end, and what they mean.
 
-use super::end::{End, is_broken_off_key};
+use super::content::write;
+use super::end::{End, is_broken_off_key, starts_value};
 use super::reader::Reader;
 use super::token::{self, Meaning};
 use super::{Cut, Problem, key, rules};
@@ -20,7 +21,7 @@ impl Reader<'_, '_> {
             start + token.len()
         };
         if lost_quote && !token.contains('(') {
-            return self.write_words(token, start..self.at, &rules::MISSING_QUOTE);
+            return self.write_unopened(token, start..self.at);
         }
         if lost_quote {
             return self.fail();
@@ -29,6 +30,10 @@ impl Reader<'_, '_> {
             return self.cut_token(token, start);
         }
         if token.is_empty() {
+            return self.fail();
+        }
+        if self.number_follows(token) || self.unopened_follows() {
+            // One or two: `10 000`, `[a, b"]`.
             return self.fail();
         }
         let before = start..self.at;
@@ -85,6 +90,38 @@ impl Reader<'_, '_> {
         self.value_is_done(true);
     }
 
+    /// Writes the content of a string whose opening quote is missing.
+    fn write_unopened(&mut self, content: &str, before: std::ops::Range<usize>) {
+        let from = self.out.len();
+        self.out.push("\"");
+        let written = write(content, &mut self.out);
+        self.out.push("\"");
+        let rule = &rules::MISSING_QUOTE;
+        self.out.note(rule, rule.risk, before.clone(), from);
+        self.note_written(&written, &before, from);
+        if written.damage.is_some() {
+            self.problem = self.problem.or(Some(Problem::DamagedEscape(before.start)));
+        }
+        self.value_is_done(true);
+    }
+
+    /// Whether the token that was just read is a number, and another one follows on its line.
+    fn number_follows(&self, token: &str) -> bool {
+        let digit = |c: char| c.is_ascii_digit();
+        let rest = self.rest(self.at);
+        rest.starts_with(' ')
+            && rest.trim_start_matches(' ').starts_with(digit)
+            && token.ends_with(digit)
+    }
+
+    /// Whether the next item of an array lacks its opening quote, which may have stood before the token
+    /// that was just read.
+    fn unopened_follows(&self) -> bool {
+        let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
+        let next = self.rest(self.at).trim_start().strip_prefix(',');
+        in_array && next.is_some_and(|next| key::ends_item(next.trim_start()))
+    }
+
     /// A token at the very end of the text: more of it may have followed.
     fn cut_token(&mut self, token: &str, start: usize) {
         let before = start..start + token.len();
@@ -110,6 +147,7 @@ impl Reader<'_, '_> {
         let (in_object, in_array) = (has(true), has(false));
         let is_member = self.stack.last().is_some_and(|frame| frame.is_object);
         let mut before_is_space = false;
+        let mut before_is_backslash = false;
         let mut has_quote = false;
         // Braces that the words themselves hold.
         let mut depth = 0_usize;
@@ -117,8 +155,9 @@ impl Reader<'_, '_> {
             let at = start + offset;
             let ends = match next {
                 '\n' | '\r' => true,
+                '{' | '[' if at > start && self.is_whole(start, at) => true,
+                _ if before_is_space && self.item_follows(start, at, next) => true,
                 ',' if self.stack.is_empty() => self.rest(at + 1).trim_start().is_empty(),
-                '{' if self.item_lacks_brace() && self.is_whole(start, at) => true,
                 '{' => {
                     depth += 1;
                     false
@@ -127,7 +166,11 @@ impl Reader<'_, '_> {
                     depth -= 1;
                     false
                 }
-                ',' | '，' | ';' if is_member => self.member_follows(at + next.len_utf8()),
+                ',' | '，' | ';' if is_member => {
+                    let after = at + next.len_utf8();
+                    let is_key = || self.rest(after).trim_start().starts_with('"');
+                    self.member_follows(after) || (is_key() && self.is_whole(start, at))
+                }
                 ',' | '，' | ']' | '］' => in_array,
                 '}' | '｝' => in_object,
                 ')' => !is_member && in_array,
@@ -137,9 +180,10 @@ impl Reader<'_, '_> {
                 '`' => self.rest(at).starts_with("```"),
                 '/' if self.rest(at).starts_with("/*") => self.is_whole(start, at),
                 '"' if before_is_space && self.comma_is_missing(start, at) => true,
+                '"' if before_is_backslash => false,
                 '"' if at > start && !has_quote => {
                     let end = self.ends.judge(at + 1, &self.stack);
-                    if matches!(end, End::Certain | End::Member | End::Item) {
+                    if matches!(end, End::Certain | End::Member | End::Item | End::Broken) {
                         return (at, true);
                     }
                     has_quote = true;
@@ -151,6 +195,7 @@ impl Reader<'_, '_> {
                 return (at, false);
             }
             before_is_space = next.is_whitespace();
+            before_is_backslash = next == '\\' && !before_is_backslash;
         }
         (self.text.len(), false)
     }
@@ -179,9 +224,15 @@ impl Reader<'_, '_> {
         let is_word =
             token.len() <= MAX_TOKEN && token.trim_end().chars().all(char::is_alphanumeric);
         key::quoted(self.rest(at)).is_some_and(|key| {
-            let is_new = !frame.keys.contains(key.name);
+            let is_new = !frame.keys.contains(&key::decoded(key.name));
             is_new && (is_word || self.is_whole(start, at))
         })
+    }
+
+    /// Whether the next item of an array begins at `at`, behind a whole literal or number.
+    fn item_follows(&self, start: usize, at: usize, next: char) -> bool {
+        let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
+        in_array && starts_value(next, self.rest(at)) && self.is_whole(start, at)
     }
 
     /// Whether the token between `start` and `at` is a whole literal, number or ellipsis.

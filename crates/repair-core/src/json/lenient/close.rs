@@ -60,7 +60,7 @@ impl<'t> Reader<'t, '_> {
         };
         let rest = self.rest(end).trim_start().strip_prefix(',');
         rest.and_then(|rest| key::quoted(rest.trim_start()))
-            .is_some_and(|key| !root.keys.contains(key.name))
+            .is_some_and(|key| !root.keys.contains(&key::decoded(key.name)))
     }
 
     /// A closer that would end the root before its last member: it closes the innermost container

@@ -29,6 +29,9 @@ pub(super) enum End {
     Faint,
     /// The closers of the whole value and then no JSON: an end if no certain one follows.
     Last,
+    /// Structure follows that is broken: a key without its colon or a quote, or an item where a key
+    /// belongs. An end wherever no literal of the content is open.
+    Broken,
     /// Not an end.
     Content,
 }
@@ -37,7 +40,7 @@ impl End {
     /// This, but nothing surer than `limit`.
     fn at_most(self, limit: Self) -> Self {
         match self {
-            Self::Content | Self::Faint | Self::Last => self,
+            Self::Content | Self::Broken | Self::Faint | Self::Last => self,
             _ => limit,
         }
     }
@@ -92,15 +95,17 @@ impl<'t> Ends<'t> {
     /// White space and comments.
     fn trivia(&self, at: usize) -> usize {
         let mut at = self.space(at);
-        while let Some(length) = self.comment_length(at) {
+        let quotes_end = at + MAX_COMMENT;
+        while let Some(length) = self.comment_length(at, quotes_end) {
             at = self.space(at + length);
         }
         at
     }
 
-    /// The length of the comment at `at`, if it is one, not long, and without quotes: look-ahead
-    /// never passes the next quote, so all of it together reads the text once.
-    fn comment_length(&self, at: usize) -> Option<usize> {
+    /// The length of the comment at `at`, if it is one, not long, and without quotes behind
+    /// `quotes_end`: but for so much, look-ahead never passes the next quote, so that all of it
+    /// together reads the text once.
+    fn comment_length(&self, at: usize, quotes_end: usize) -> Option<usize> {
         let rest = self.rest(at);
         let end = if rest.starts_with("/*") {
             "*/"
@@ -110,12 +115,13 @@ impl<'t> Ends<'t> {
             return None;
         };
         let window = rest.as_bytes().get(..rest.len().min(MAX_COMMENT))?;
-        let window = window.split(|byte| *byte == b'"').next()?;
         let found = window
             .windows(end.len())
             .skip(2)
             .position(|bytes| bytes == end.as_bytes())?;
-        Some(found + 2 + end.len())
+        let length = found + 2 + end.len();
+        let holds_quote = window.get(..length)?.contains(&b'"');
+        (!holds_quote || at + length <= quotes_end).then_some(length)
     }
 
     /// How far the string is strict that opens at `start`.
@@ -149,7 +155,9 @@ impl<'t> Ends<'t> {
             Some('}' | ']' | '｝' | '］' | ')') => self.closers(at, stack),
             Some('"' | '\'' | '“') => self.without_comma(after, at, frame),
             Some('+') => self.before_plus(after, at),
-            Some('/') if self.rest(at).starts_with("/*") => self.before_comment(at, stack),
+            Some('/') if self.rest(at).starts_with("/*") || self.rest(at).starts_with("//") => {
+                self.before_comment(at, stack)
+            }
             Some('/' | '#') if at > after => self.before_comment(at, stack),
             Some(next) if at > after => self.before_bare(after, at, next, frame),
             _ => End::Content,
@@ -195,6 +203,9 @@ impl<'t> Ends<'t> {
             _ if at >= self.tail => End::Member,
             Some(',') => self.after_comma(at, stack),
             Some('}' | ']') => self.closers(at, stack),
+            Some('"') => stack
+                .last()
+                .map_or(End::Content, |frame| self.without_comma(comment, at, frame)),
             _ => End::Content,
         };
         end.at_most(End::Member)
@@ -254,10 +265,12 @@ impl<'t> Ends<'t> {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
                 None if is_broken_off_key(rest) => End::Member,
+                None if self.is_broken_member(rest, frame) => End::Broken,
                 None => End::Content,
             },
             Some('{') => self.before_object(at, frame),
             Some(next) if starts_value(next, rest) => End::Item,
+            Some(_) if key::ends_item(rest) => End::Broken,
             _ => End::Content,
         };
         if has_comment {
@@ -265,6 +278,27 @@ impl<'t> Ends<'t> {
         } else {
             end
         }
+    }
+
+    /// Whether what stands where a key belongs is an object, or a key that lacks its colon or its
+    /// closing quote: one that the schema knows, or one before a value.
+    fn is_broken_member(&self, rest: &str, frame: &Frame<'t>) -> bool {
+        if rest.starts_with('{') {
+            return true;
+        }
+        let is_new = |name: &str| !frame.keys.contains(name);
+        if let Some(key) = rest.strip_prefix('"').and_then(key::bare)
+            && !key.is_quoted
+        {
+            let value = rest.get(key.colon + 2..).unwrap_or_default().trim_start();
+            return is_new(key.name) && value.starts_with(|next| starts_value(next, value));
+        }
+        key::without_colon(rest).is_some_and(|(name, after)| {
+            let value = after.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
+            let is_value =
+                value.len() < after.len() && value.starts_with(|next| starts_value(next, value));
+            is_new(name) && (is_value || self.tree.declares(frame.place, name))
+        })
     }
 
     /// Behind a comma and its likes (doubled ones are one), and whether comments stand there.
@@ -286,10 +320,23 @@ impl<'t> Ends<'t> {
         is_comma.then(|| self.behind_comma(comma).0)
     }
 
-    /// The quoted key there.
-    pub(super) fn next_key(&self, after: usize) -> Option<&'t str> {
-        let key = self.behind_next_comma(after)?;
-        key::quoted(self.rest(key)).map(|key| key.name)
+    /// The quoted key there, and the object that it is one of, where closers may stand before the
+    /// comma.
+    pub(super) fn next_key<'s>(
+        &self,
+        after: usize,
+        stack: &'s [Frame<'t>],
+    ) -> Option<(&'s Frame<'t>, &'t str)> {
+        let mut at = self.space(after);
+        let mut open = stack;
+        while let Some(closer) = self.closer_at(at) {
+            let found = closer.position_in(open).unwrap_or(open.len());
+            open = open.get(..found)?;
+            at = self.space(at + closer.length);
+        }
+        let key = self.behind_next_comma(at)?;
+        let key = key::any(self.rest(key))?;
+        Some((open.last().or(stack.first())?, key.name))
     }
 
     /// The closer behind dots for what is left out.
@@ -306,7 +353,7 @@ impl<'t> Ends<'t> {
     fn before_object(&self, brace: usize, array: &Frame<'t>) -> End {
         let item = self.tree.item(array.place, array.len);
         let is_known = key::quoted(self.rest(self.space(brace + 1)))
-            .is_some_and(|key| self.tree.declares(item, key.name));
+            .is_some_and(|key| self.tree.declares(item, &key::decoded(key.name)));
         if is_known { End::Certain } else { End::Item }
     }
 
@@ -321,10 +368,11 @@ impl<'t> Ends<'t> {
         let value = self.space(colon + separator);
         let next = self.char_at(value).filter(|_| value < self.tail);
         let has_value = next.is_none_or(|next| starts_value(next, self.rest(value)));
-        let is_new = !frame.keys.contains(key.name);
+        let name = key::decoded(key.name);
+        let is_new = !frame.keys.contains(&name);
         let is_like_others = frame.keys.is_empty() || frame.key_quote == key.quote;
-        let is_known = self.tree.declares(frame.place, key.name);
-        if is_new && is_like_others && is_known && self.may_begin(next, frame.place, key.name) {
+        let is_known = self.tree.declares(frame.place, &name);
+        if is_new && is_like_others && is_known && self.may_begin(next, frame.place, &name) {
             return End::Certain;
         }
         // Code between two quotes, with a colon behind them, looks like a long key.
@@ -434,8 +482,11 @@ impl<'t> Ends<'t> {
         if at >= self.tail {
             return if fits { End::Certain } else { End::Member };
         }
+        let behind = if open.is_empty() { at } else { self.trivia(at) };
+        fits &= behind == at;
+        at = behind;
         let end = match (open.split_last(), self.char_at(at)) {
-            (Some(_), Some(',')) => self.after_comma(at, open),
+            (Some(_), Some(',' | '，' | ';')) => self.after_comma(at, open),
             (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),
             (None, _) => self.after_root(at, stack),
             _ => End::Content,
@@ -488,7 +539,7 @@ impl<'t> Ends<'t> {
     /// The one backward pass.
     fn find_last_ends(&self, quote: char) -> LastEnds {
         let declared = self.tree.declared_keys();
-        let is_known = |key: &str| declared.is_empty() || declared.contains(key);
+        let is_known = |key: &str| declared.is_empty() || declared.contains(&*key::decoded(key));
         let mut last = LastEnds::default();
         let body = self.text.get(..self.tail).unwrap_or_default();
         let inner = body.trim_end_matches(|c: char| {
@@ -544,7 +595,7 @@ impl<'t> Ends<'t> {
     pub(super) fn opens_known_key(&self, at: usize, frame: &Frame<'t>) -> bool {
         frame.is_object
             && key::quoted(self.rest(at)).is_some_and(|key| {
-                let is_new = !frame.keys.contains(key.name);
+                let is_new = !frame.keys.contains(&key::decoded(key.name));
                 (is_new && self.takes_any_key(frame))
                     || self.before_key(at, key, frame) == End::Certain
             })

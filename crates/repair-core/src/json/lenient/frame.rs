@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::doubt::Doubts;
-use super::end::Ends;
+use super::end::{Ends, starts_value};
 use super::output::Output;
 use super::reader::Reader;
 use super::{Cut, Lenient, Problem, rules};
@@ -319,11 +319,15 @@ fn holds_key(text: &str) -> bool {
 /// Whether what stands after a value belongs to a document around it.
 fn ends_inside(after: &str) -> bool {
     let start = after.trim_start();
-    let goes_on = start.starts_with([',', ':'])
-        && start
-            .get(1..)
-            .is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[']));
-    goes_on || holds_key(after)
+    let goes_on = start.strip_prefix([',', ':']).is_some_and(|rest| {
+        let rest = rest.trim_start();
+        rest.starts_with(|next| starts_value(next, rest))
+    });
+    let words = start.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
+    let is_closed = words.len() < start.trim_end().len()
+        && !words.contains(['{', '['])
+        && skip_frame(words, 0) < words.len();
+    goes_on || is_closed || holds_key(after)
 }
 
 /// Steps over closing brackets that close nothing.

@@ -1,7 +1,9 @@
 //! Keys: quoted in any way, or bare.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
+use crate::json::string;
 use crate::schema::{Place, Tree};
 
 /// Longest key that look-ahead recognises, in bytes.
@@ -34,18 +36,18 @@ pub(super) fn closers_of(quote: char) -> &'static [char] {
     }
 }
 
-/// The keys of one object. A few are sooner compared than hashed.
+/// The keys of one object, their escapes undone. A few are sooner compared than hashed.
 #[derive(Debug, Default)]
 pub(super) struct Seen<'t> {
-    few: Vec<&'t str>,
-    more: HashSet<&'t str>,
+    few: Vec<Cow<'t, str>>,
+    more: HashSet<Cow<'t, str>>,
 }
 
 /// How many keys are compared one by one.
 const FEW: usize = 16;
 
 impl<'t> Seen<'t> {
-    pub(super) fn insert(&mut self, key: &'t str) {
+    pub(super) fn insert(&mut self, key: Cow<'t, str>) {
         if self.few.len() < FEW {
             self.few.push(key);
         } else {
@@ -54,11 +56,11 @@ impl<'t> Seen<'t> {
     }
 
     pub(super) fn contains(&self, key: &str) -> bool {
-        self.few.contains(&key) || self.more.contains(key)
+        self.few.iter().any(|few| few == key) || self.more.contains(key)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &'t str> {
-        self.few.iter().chain(&self.more).copied()
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.few.iter().chain(&self.more).map(AsRef::as_ref)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -85,6 +87,11 @@ pub(super) fn closing_quote(inside: &str, closers: &[char]) -> Option<(usize, ch
         escaped = !escaped && *c == '\\';
         is_end
     })
+}
+
+/// What a key between quotes means, its escapes undone.
+pub(super) fn decoded(name: &str) -> Cow<'_, str> {
+    string::decode(name)
 }
 
 /// A quoted key and its colon at the start of a text.
@@ -155,6 +162,31 @@ pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
         colon,
         is_quoted: true,
         quote: None,
+    })
+}
+
+/// A quoted word without a colon, and what follows it.
+pub(super) fn without_colon(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_prefix('"')?;
+    let (name, _) = window(inside).split_once('"')?;
+    let after = inside.get(name.len() + 1..)?;
+    (is_word(name) && colon_after(after, 0).is_none()).then_some((name, after))
+}
+
+/// Whether a key is one that needs no quotes.
+pub(super) fn is_word(name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.');
+    !name.is_empty() && name.chars().all(is_part)
+}
+
+/// Whether a text starts with a few words and the closing quote of an item, whose opening one is
+/// missing.
+pub(super) fn ends_item(text: &str) -> bool {
+    window(text).split_once('"').is_some_and(|(words, _)| {
+        let after = text.get(words.len() + 1..).unwrap_or_default();
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ',' | ' ');
+        let is_closed = words.ends_with(char::is_alphanumeric);
+        is_closed && words.chars().all(is_word) && after.trim_start().starts_with([',', ']'])
     })
 }
 

@@ -369,10 +369,11 @@ impl<'t, 'f> Reader<'t, 'f> {
         let is_root = self.stack.len() == 1;
         let key_at = self.key_at;
         if let Some(frame) = self.stack.last_mut() {
-            self.doubts.key(frame, is_root, tree, name, key_at);
-            frame.keys.insert(name);
+            let name = key::decoded(name);
+            self.doubts.key(frame, is_root, tree, &name, key_at);
             frame.key_quote = quote;
-            frame.value_place = tree.member(frame.place, name);
+            frame.value_place = tree.member(frame.place, &name);
+            frame.keys.insert(name);
         }
         self.state = State::Value;
     }
@@ -404,7 +405,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             return self.cut_off(Cut::Inside);
         }
         if name.len() > 64
-            || name.contains('\n')
+            || name.contains(['\n', ':', '{', '['])
             || !value.starts_with(|c: char| starts_value(c, value))
         {
             return self.fail();

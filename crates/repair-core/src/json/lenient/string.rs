@@ -166,7 +166,7 @@ impl Reader<'_, '_> {
             }
             if inner == 0 {
                 item_end = self.end_before_comma(content, stop);
-                if self.is_torn(stop..after) {
+                if self.is_torn(stop..after) || self.opens_key(content, stop) {
                     self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
                     self.doubts.give_up();
                 }
@@ -268,6 +268,15 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Whether the first raw quote of a string stands behind a comma and opens what looks like a key,
+    /// of which the schema says nothing: the string may have lost its closing quote before it.
+    fn opens_key(&self, content: usize, quote: usize) -> bool {
+        let in_object = self.stack.last().is_some_and(|frame| frame.is_object);
+        let before = self.text.get(content..quote).filter(|_| in_object);
+        before.is_some_and(|before| before.trim_end().ends_with(','))
+            && key::quoted(self.rest(quote)).is_some_and(|key| key::is_word(key.name))
+    }
+
     /// Up to where the text is content of an unclosed string for certain: closers of all that is
     /// open, at the very end, may be what they look like.
     fn certain_end(&self, content: usize) -> usize {
@@ -336,9 +345,12 @@ impl Reader<'_, '_> {
         if end == End::Content {
             return false;
         }
+        if end == End::Broken {
+            return is_escaped || !balance.is_odd();
+        }
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
         let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
-            (End::Content, ..)
+            (End::Content | End::Broken, ..)
             | (End::Faint | End::Last, false, _)
             | (End::Member, false, true) => (false, false),
             (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
@@ -365,7 +377,7 @@ impl Reader<'_, '_> {
             .trim_start()
             .starts_with([',', '}', ']']);
         let is_doubtful = match end {
-            End::Content => false,
+            End::Content | End::Broken => false,
             End::Certain => inner > 0 && (balance.is_odd() || !has_separator),
             End::Item => inner > 0,
             End::Member | End::Faint | End::Last => true,
@@ -390,11 +402,9 @@ impl Reader<'_, '_> {
         if self.ends.knows_no_keys(&self.stack) {
             return false;
         }
-        let member = self.stack.last().filter(|_| end == End::Member);
-        member.is_none_or(|frame| {
-            let key = self.ends.next_key(after);
-            key.is_none_or(|key| self.tree.declares(frame.place, key))
-        })
+        let next = || self.ends.next_key(after, &self.stack);
+        end != End::Member
+            || next().is_none_or(|(frame, key)| self.tree.declares(frame.place, &key::decoded(key)))
     }
 
     /// The next quote or backslash.
