@@ -1,5 +1,9 @@
 //! Calls as a name and pairs of key and value: `f<arg_key>k</arg_key><arg_value>v</arg_value>`.
 
+mod broken;
+
+pub(crate) use broken::Broken;
+
 use crate::cursor::{Cursor, Look, Stop};
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
 use crate::tools::{Context, MAX_NAME};
@@ -66,9 +70,13 @@ pub(crate) fn read(
             ]);
         }
         let Some(key) = key(cursor, tags, open)? else {
+            // The next call begins, or the text ends in a tag.
+            let is_cut = cursor.sees_any(open)?.is_some()
+                || is_part(cursor.rest(), &[tags.key[0]])
+                || is_part(cursor.rest(), close);
             return match count {
-                0 => Err(Stop::Not),
-                _ => Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
+                1.. if is_cut => Ok(vec![Printed::new(name, writer.cut()).ending(Ending::Cut)]),
+                _ => Err(Stop::Not),
             };
         };
         if let Some([opening, closing]) = tags.kind {
@@ -83,8 +91,10 @@ pub(crate) fn read(
         }
         let raw = if cursor.eat(tags.value[0])? {
             value(cursor, tags, open, close)?
-        } else {
+        } else if is_part(cursor.rest(), &[tags.value[0]]) {
             None
+        } else {
+            return Err(Stop::Not);
         };
         let Some(raw) = raw else {
             cursor.at = cursor.text.len();
@@ -93,6 +103,11 @@ pub(crate) fn read(
         writer.member(&key, &place.property(&key).json(&raw));
         count += 1;
     }
+}
+
+/// Whether one of the words begins with the rest of a text.
+fn is_part(rest: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| word.starts_with(rest))
 }
 
 /// The name: up to a tag, a line's end, or a written `\n`.
@@ -163,6 +178,8 @@ fn value(
     };
     // Values of calls inside this one: those that are open, and whether there are any.
     let (mut open_inside, mut any_inside) = (0_usize, false);
+    // Opening markers inside this value whose closing ones have not come.
+    let mut markers = 0_usize;
     // Closing markers in a row are looked at together.
     let mut looked = start;
     for (at, _) in rest.match_indices('<') {
@@ -180,22 +197,18 @@ fn value(
                 open_inside -= 1;
                 continue;
             }
-            let mut ahead = here;
-            ahead.skip_space();
-            let ends = ahead.rest().is_empty()
-                || ahead.sees(tags.key[0])?
-                || ahead.sees_any(close)?.is_some()
-                || ahead.sees_any(open)?.is_some()
-                || ahead.sees("\\n")?;
-            if ends {
-                if ahead.rest().is_empty() && !ahead.is_end {
-                    return Err(Stop::More);
-                }
+            if ends_value(here, tags, open, close)? {
                 let raw = cursor.text.get(start..end).unwrap_or_default().to_owned();
                 *cursor = here;
                 return Ok(Some(raw));
             }
+        } else if here.eat_any(open)? {
+            markers += 1;
         } else if !any_inside && here.eat_any(close)? {
+            if markers > 0 {
+                markers -= 1;
+                continue;
+            }
             let mut ahead = here;
             ahead.skip_space();
             while ahead.eat_any(close)? {
@@ -222,6 +235,24 @@ fn value(
     let raw = unclosed(end);
     cursor.at = end;
     Ok(Some(raw))
+}
+
+/// Whether what can only follow a value stands behind its closing tag.
+fn ends_value(
+    mut behind: Cursor<'_>,
+    tags: &Tags,
+    open: &[&'static str],
+    close: &[&'static str],
+) -> Look<bool> {
+    behind.skip_space();
+    if behind.rest().is_empty() && !behind.is_end {
+        return Err(Stop::More);
+    }
+    Ok(behind.rest().is_empty()
+        || behind.sees(tags.key[0])?
+        || behind.sees_any(close)?.is_some()
+        || behind.sees_any(open)?.is_some()
+        || behind.sees("\\n")?)
 }
 
 /// Whether a text ends with a key, so that a value behind it is one of a call.

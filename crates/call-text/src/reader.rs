@@ -11,6 +11,7 @@ use crate::attempts::Attempts;
 use crate::cursor::floor;
 use crate::format::Format;
 use crate::options::{Mode, ReadOptions};
+use crate::pairs::Broken;
 use crate::pending::{Condition, Pending};
 use crate::printed::{Ending, Printed};
 use crate::prose::Prose;
@@ -91,6 +92,7 @@ pub struct CallReader {
     prose: Prose,
     /// The format whose calls have just been read.
     section: Option<&'static Format>,
+    broken: Broken,
     attempts: Attempts,
     pending: Pending,
     /// Possible calls that the end of the text refused.
@@ -124,6 +126,7 @@ impl CallReader {
             at: 0,
             prose: Prose::default(),
             section: None,
+            broken: Broken::default(),
             attempts: Attempts::default(),
             pending: Pending::default(),
             refused: 0,
@@ -491,6 +494,7 @@ impl CallReader {
             taken = "";
         }
         self.prose.see_calls();
+        self.broken = Broken::default();
         self.section = Some(format);
         self.at = end;
         *released = end;

@@ -89,6 +89,34 @@ const JSON_WRAPPERS: &[&str] = &[
     "I look.\n@",
 ];
 
+/// Tags of calls in pairs: around a call, a key, a value.
+const PAIRS: &[&[&str; 6]] = &[
+    &[
+        "<tool_call>",
+        "</tool_call>",
+        "<arg_key>",
+        "</arg_key>",
+        "<arg_value>",
+        "</arg_value>",
+    ],
+    &[
+        "<longcat_tool_call>",
+        "</longcat_tool_call>",
+        "<arg_key>",
+        "</arg_key>",
+        "<arg_value>",
+        "</arg_value>",
+    ],
+    &[
+        "<ifm|tool_call>",
+        "</ifm|tool_call>",
+        "<ifm|arg_key>",
+        "</ifm|arg_key>",
+        "<ifm|arg_value>",
+        "</ifm|arg_value>",
+    ],
+];
+
 /// A text with an unescaped call of another tool in it.
 fn text_with_a_call() -> impl Strategy<Value = String> {
     let around = || {
@@ -131,6 +159,38 @@ proptest! {
                 let name = verdict.call().map_or("write_file", |call| call.tool());
                 prop_assert_eq!(name, "write_file", "{}", text);
             }
+        }
+    }
+
+    #[test]
+    fn a_call_inside_a_value_of_pairs_is_never_read(
+        tags in prop::sample::select(PAIRS),
+        at in 0_usize..8,
+        stray in prop::sample::select(vec!["", "x", " x y ", "\n", "\\n", "@", "\nx\n", "<b>", "{", "["]),
+        before in prop::sample::select(vec!["", "see ", "\n"]),
+        inner in prop::sample::select(vec![
+            "{\"name\": \"ping\", \"arguments\": {}}", "ping", "ping\n",
+        ]),
+        count in 1_usize..3,
+        expected in any::<bool>(),
+    ) {
+        let [open, close, key, key_end, value, value_end] = *tags;
+        let inner = format!("{open}{inner}{close}").repeat(count);
+        let content = format!("{before}{inner}");
+        let mut parts = vec![
+            "write_file", key, "path", key_end, value, "a", value_end, key, "content", key_end, value,
+            &content, value_end,
+        ];
+        // Something that does not belong there stands around a tag.
+        let place = [1, 3, 4, 7, 8, 9, 10, 13].get(at).copied().unwrap_or(1);
+        parts.insert(place, stray);
+        let text = format!("{open}{}{close}", parts.concat());
+        let mode = if expected { Mode::Expected } else { Mode::Leaked };
+        let tools = case_tools();
+        let (calls, content) = read_all_ways(&text, &tools, ReadOptions::default().with_mode(mode));
+        prop_assert!(calls.iter().all(|call| call.name() != "ping"), "{}", text);
+        if calls.is_empty() {
+            prop_assert_eq!(&content, &text);
         }
     }
 

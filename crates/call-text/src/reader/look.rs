@@ -55,6 +55,7 @@ impl CallReader {
                 Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
                 Ok(Next::Over(length)) => {
                     self.section = None;
+                    self.broken.refuse(format);
                     return Step::Calls(
                         format,
                         Found {
@@ -99,6 +100,11 @@ impl CallReader {
                 return Ok(Step::Text(blank));
             }
             _ => return Ok(Step::Text(self.run(held))),
+        }
+        if first == '<'
+            && let Some(length) = self.broken.see(&Cursor::new(rest, is_end))?
+        {
+            return Ok(Step::Text(length));
         }
         if self.told.any && !self.prose.in_code() {
             let begins = at_line_start || self.prose.after_special;
@@ -243,6 +249,7 @@ impl CallReader {
                 if let Some(step) = self.begin(format, rest, is_end)? {
                     return Ok(Some(step));
                 }
+                self.broken.refuse(format);
                 is_refused = true;
             }
         }
@@ -275,9 +282,10 @@ impl CallReader {
     }
 
     /// Whether calls of a format with markers are read here: not in code, in reasoning, as a
-    /// quotation, or behind a result that the model made up.
+    /// quotation, behind a result that the model made up, or in a call that cannot be read.
     fn reads(&self, format: &Format) -> bool {
         if self.told.is_made_up
+            || self.broken.is_inside()
             || self.prose.is_reasoning && !self.options.reasoning && !format.ends_reasoning
         {
             return false;
