@@ -6,7 +6,7 @@ use toolmend::{Policy, RawCall, ToolSet, ToolSpec, Verdict};
 const DAY: &str = r"^\d{4}-\d{2}-\d{2}$";
 
 /// What is proposed for these arguments, best first; nothing may be applied.
-fn proposed(properties: Value, arguments: &Value) -> Vec<Value> {
+fn proposed(properties: &Value, arguments: &Value) -> Vec<Value> {
     let schema = json!({"type": "object", "properties": properties});
     let (tools, _) = ToolSet::new([ToolSpec::new("tool", schema)]);
     let raw = RawCall::from_value("tool", arguments);
@@ -61,7 +61,7 @@ fn the_number_without_its_unit_is_not_proposed_for_another_unit() {
             vec![json!(3)],
         ),
     ] {
-        let got = proposed(json!({ key: schema }), &json!({ key: given }));
+        let got = proposed(&json!({ key: schema }), &json!({ key: given }));
         let want: Vec<Value> = want
             .into_iter()
             .map(|value| json!({ key: value }))
@@ -79,11 +79,11 @@ fn only_the_text_that_the_schema_refuses_is_restated() {
     for count in [0, 1, 10] {
         let mut want = given(count);
         want["day"] = json!("2026-04-06");
-        assert_eq!(proposed(properties.clone(), &given(count)), [want]);
+        assert_eq!(proposed(&properties, &given(count)), [want]);
     }
     // Where it cannot be told which one it is, nothing is proposed.
     for count in [200, 20_000] {
-        let got = proposed(properties.clone(), &given(count));
+        let got = proposed(&properties, &given(count));
         assert!(got.iter().all(|value| value["any"] == given(count)["any"]));
     }
 }
