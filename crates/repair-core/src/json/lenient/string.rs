@@ -269,10 +269,13 @@ impl Reader<'_, '_> {
     }
 
     /// Whether the first raw quote of a string stands behind a comma and opens what looks like a key,
-    /// of which the schema says nothing: the string may have lost its closing quote before it.
+    /// where the schema allows other keys: the string may have lost its closing quote before it.
     fn opens_key(&self, content: usize, quote: usize) -> bool {
-        let in_object = self.stack.last().is_some_and(|frame| frame.is_object);
-        let before = self.text.get(content..quote).filter(|_| in_object);
+        let takes_keys = self
+            .stack
+            .last()
+            .is_some_and(|frame| frame.is_object && self.tree.is_open(frame.place));
+        let before = self.text.get(content..quote).filter(|_| takes_keys);
         before.is_some_and(|before| before.trim_end().ends_with(','))
             && key::quoted(self.rest(quote)).is_some_and(|key| key::is_word(key.name))
     }
