@@ -51,7 +51,7 @@ pub(crate) struct Solver<'s, 't, 'a> {
     pub(super) plans: Plans,
     policy: &'t Policy,
     /// What was found where several ways may lead to one value.
-    memo: HashMap<Asked, Solutions, BuildHasherDefault<IdHasher>>,
+    memo: HashMap<Asked<'t>, Solutions, BuildHasherDefault<IdHasher>>,
     /// How many alternatives the walk is in: outside of all, it comes by each value once.
     pub(super) alternatives: u32,
     /// Every type on the way here is the only one that can be meant, and exactly what the schema
@@ -71,8 +71,9 @@ pub(crate) struct Solver<'s, 't, 'a> {
 }
 
 /// What a solution was found for. How many changes of shape stood around the value then is part of
-/// it, the more, the fewer are left to try; and whether its types were certain.
-type Asked = (NodeId, TypeId, Slot, u32, bool);
+/// it, the more, the fewer are left to try; whether its types were certain; and the name of its
+/// property, which tells what unit is asked for.
+type Asked<'t> = (NodeId, TypeId, Slot, u32, bool, Option<&'t str>);
 
 /// A hasher for ids, which nobody outside chooses.
 #[derive(Default)]
@@ -173,7 +174,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             };
             return self.solve_plain(node, union, slot, whole);
         }
-        let key = (node, ty, slot, self.proposals, self.is_plain);
+        let key = self.asked(node, ty, slot);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
@@ -182,6 +183,11 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         self.alternatives -= 1;
         self.memo.insert(key, solutions.clone());
         solutions
+    }
+
+    fn asked(&self, node: NodeId, ty: TypeId, slot: Slot) -> Asked<'t> {
+        let name = self.place.name;
+        (node, ty, slot, self.proposals, self.is_plain, name)
     }
 
     /// Whether a scalar fits as it stands, so that nothing needs to be looked for.
@@ -280,7 +286,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         if self.alternatives == 0 || !value.kind.is_container() || value.has(SYNTHETIC) {
             return self.solve_value(node, ty, slot, whole);
         }
-        let key = (node, ty.id, slot, self.proposals, self.is_plain);
+        let key = self.asked(node, ty.id, slot);
         if let Some(known) = self.memo.get(&key) {
             return known.clone();
         }
