@@ -43,7 +43,7 @@ impl Reader<'_, '_> {
                 .map_or(self.place, |frame| frame.value_place),
         );
         match token::meaning(token) {
-            Meaning::Number(..) if token::is_zero_padded(token) && !kinds.meets(Kinds::NUMBER) => {
+            meaning if is_own_text(token, &meaning, kinds) => {
                 self.write_words(token, before, &rules::UNQUOTED_VALUE);
             }
             Meaning::Strict => {
@@ -168,8 +168,11 @@ impl Reader<'_, '_> {
                 }
                 ',' | '，' | ';' if is_member => {
                     let after = at + next.len_utf8();
-                    let is_key = || self.rest(after).trim_start().starts_with('"');
-                    self.member_follows(after) || (is_key() && self.is_whole(start, at))
+                    let rest = self.rest(after).trim_start();
+                    let ends_words = || self.member_follows(after);
+                    let ends_literal = || rest.starts_with('"') && self.is_whole(start, at);
+                    let is_inner = depth > 0 && rest.starts_with(['}', '｝']);
+                    !is_inner && (ends_words() || ends_literal())
                 }
                 ',' | '，' | ']' | '］' => in_array,
                 '}' | '｝' => in_object,
@@ -240,6 +243,17 @@ impl Reader<'_, '_> {
         let token = self.text.get(start..at).unwrap_or_default().trim_end();
         token.len() <= MAX_TOKEN && token::meaning(token) != Meaning::Words
     }
+}
+
+/// Whether a token that means a number or a truth value, but is not spelled as JSON does, stands where
+/// none may, but a string: then it is the model's own text.
+fn is_own_text(token: &str, meaning: &Meaning, kinds: Kinds) -> bool {
+    let (spoken, is_padded) = match meaning {
+        Meaning::Number(..) => (Kinds::NUMBER, token::is_zero_padded(token)),
+        Meaning::Literal("true" | "false") => (Kinds::BOOLEAN, false),
+        _ => return false,
+    };
+    !kinds.meets(spoken) && (is_padded || kinds.meets(Kinds::STRING))
 }
 
 /// Longest token behind which a missing comma or a comment is looked for, in bytes.

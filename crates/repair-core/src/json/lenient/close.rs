@@ -68,12 +68,13 @@ impl<'t> Reader<'t, '_> {
     fn close_too_early(&mut self, end: usize) {
         let before = self.at..end;
         self.at = end;
-        self.remove_trailing_comma();
         if self.stack.last().is_some_and(|frame| frame.is_object) {
+            // A comma before it stays for the member that follows.
             return self
                 .out
                 .fix_as(&rules::SURPLUS_CLOSER, Risk::Inferred, before, "");
         }
+        self.remove_trailing_comma();
         self.stack.pop();
         self.out
             .fix_as(&rules::BRACKET, Risk::Inferred, before, "]");
