@@ -105,13 +105,18 @@ impl Reader<'_, '_> {
         self.value_is_done(true);
     }
 
-    /// Whether the token that was just read is a number, and another one follows on its line.
+    /// Whether the token that was just read is a number, and what follows on its line may be the rest
+    /// of it: any other number, in an array one of a whole group of digits.
     fn number_follows(&self, token: &str) -> bool {
-        let digit = |c: char| c.is_ascii_digit();
+        const GROUP: usize = 3;
         let rest = self.rest(self.at);
+        let next = rest.trim_start_matches(' ');
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
         rest.starts_with(' ')
-            && rest.trim_start_matches(' ').starts_with(digit)
-            && token.ends_with(digit)
+            && token.ends_with(|c: char| c.is_ascii_digit())
+            && digits(next) > 0
+            && (!in_array || (digits(next) == GROUP && token.len() <= GROUP + 1))
     }
 
     /// Whether the next item of an array lacks its opening quote, which may have stood before the token
@@ -174,9 +179,13 @@ impl Reader<'_, '_> {
                     let is_inner = depth > 0 && rest.starts_with(['}', '｝']);
                     !is_inner && (ends_words() || ends_literal())
                 }
-                ',' | '，' | ']' | '］' => in_array,
+                ',' | '，' => in_array,
+                ']' | '］' if in_array => true,
+                ')' if in_array && !is_member => true,
+                ']' | '］' | ')' => {
+                    self.is_whole(start, at) && self.ends_value(at + next.len_utf8())
+                }
                 '}' | '｝' => in_object,
-                ')' => !is_member && in_array,
                 '/' | '#' if before_is_space => ["//", "/*", "# "]
                     .iter()
                     .any(|comment| self.rest(at).starts_with(comment)),
@@ -201,6 +210,12 @@ impl Reader<'_, '_> {
             before_is_backslash = next == '\\' && !before_is_backslash;
         }
         (self.text.len(), false)
+    }
+
+    /// Whether behind a closer at `after` there is what can only stand behind a value.
+    fn ends_value(&self, after: usize) -> bool {
+        let rest = self.rest(after).trim_start();
+        rest.is_empty() || rest.starts_with([',', '}', ']', ')'])
     }
 
     /// Whether a member, or the end, follows a comma at `after`.
