@@ -147,9 +147,9 @@ impl<'t> Ends<'t> {
             Some('}' | ']' | '｝' | '］' | ')') => self.closers(at, stack),
             Some('"' | '\'' | '“') => self.without_comma(after, at, frame),
             Some('+') => self.before_plus(after, at),
-            Some('/') if self.rest(at).starts_with("/*") || self.rest(at).starts_with("//") => {
-                self.before_comment(at, stack)
-            }
+            Some('/') if self.rest(at).starts_with("/*") => self.before_comment(at, stack),
+            Some('/') if at == after && starts_literal(self.rest(at)) => End::Content,
+            Some('/') if self.rest(at).starts_with("//") => self.before_comment(at, stack),
             Some('/' | '#') if at > after => self.before_comment(at, stack),
             Some(next) if at > after => self.before_bare(after, at, next, frame),
             _ => End::Content,
@@ -276,7 +276,7 @@ impl<'t> Ends<'t> {
     /// closing quote: one that the schema knows, or one before a value.
     fn is_broken_member(&self, rest: &str, frame: &Frame<'t>) -> bool {
         if rest.starts_with('{') {
-            return true;
+            return self.is_value(self.text.len() - rest.len());
         }
         let is_new = |name: &str| !frame.keys.contains(name);
         if let Some(key) = rest.strip_prefix('"').and_then(key::bare)
@@ -359,7 +359,10 @@ impl<'t> Ends<'t> {
         };
         let value = self.space(colon + separator);
         let next = self.char_at(value).filter(|_| value < self.tail);
-        let has_value = next.is_none_or(|next| starts_value(next, self.rest(value)));
+        let has_value = next.is_none_or(|next| {
+            starts_value(next, self.rest(value))
+                && (self.tree.is_open(frame.place) || self.is_value(value))
+        });
         let name = key::decoded(key.name);
         let is_new = !frame.keys.contains(&name);
         let is_like_others = frame.keys.is_empty() || frame.key_quote == key.quote;
@@ -388,6 +391,46 @@ impl<'t> Ends<'t> {
             (_, false) => End::Faint,
             (false, true) => End::Content,
         }
+    }
+
+    /// Whether what stands at `at` is a value rather than code that starts like one: behind a
+    /// bracket stands what a container begins with, behind a number or literal a delimiter.
+    fn is_value(&self, at: usize) -> bool {
+        let rest = self.rest(at);
+        match rest.as_bytes().first() {
+            Some(b'{') => {
+                let inside = self.trivia(at + 1);
+                match self.char_at(inside) {
+                    Some('}') => self.is_delimited(inside + 1),
+                    Some('"') => key::quoted(self.rest(inside)).is_some(),
+                    Some(_) => key::bare(self.rest(inside)).is_some(),
+                    None => true,
+                }
+            }
+            Some(b'[') => {
+                let inside = self.trivia(at + 1);
+                match self.char_at(inside) {
+                    Some(']') => self.is_delimited(inside + 1),
+                    Some(next) => starts_value(next, self.rest(inside)),
+                    None => true,
+                }
+            }
+            Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => {
+                let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-');
+                let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+                self.is_delimited(at + end)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether at `at` stands what may follow a value.
+    fn is_delimited(&self, at: usize) -> bool {
+        at >= self.tail
+            || self.rest(at).starts_with("\\n")
+            || self
+                .char_at(at)
+                .is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}' | ']' | '/' | ';'))
     }
 
     /// Whether a property's value may begin with this character: a container stands only where
@@ -547,6 +590,19 @@ pub(super) fn is_broken_off_key(rest: &str) -> bool {
                 .get(end + 1..)
                 .is_some_and(|after| after.trim_start().is_empty()),
         })
+}
+
+/// Whether text directly behind a quote is the beginning of a literal in code: on its line another
+/// quote stands before what follows a literal.
+fn starts_literal(rest: &str) -> bool {
+    let window = rest.as_bytes().get(..rest.len().min(MAX_COMMENT));
+    let line = window
+        .unwrap_or_default()
+        .split(|byte| *byte == b'\n')
+        .next();
+    line.unwrap_or_default()
+        .windows(2)
+        .any(|pair| matches!(pair, [b'"', b',' | b')' | b']' | b'}' | b';' | b':']))
 }
 
 /// Longest literal, in bytes.

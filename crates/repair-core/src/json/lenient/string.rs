@@ -348,6 +348,13 @@ impl Reader<'_, '_> {
         if end == End::Content {
             return false;
         }
+        if end == End::Member
+            && !is_escaped
+            && balance::is_behind_opener(self.text, quote.start)
+            && self.is_foreign(quote.end)
+        {
+            return false;
+        }
         if end == End::Broken {
             return is_escaped || !balance.is_odd();
         }
@@ -397,6 +404,15 @@ impl Reader<'_, '_> {
             passed.member = Some(quote.start);
         }
         ends
+    }
+
+    /// Whether the key behind a quote can be no member, because the schema rules out what it does not
+    /// declare.
+    fn is_foreign(&self, after: usize) -> bool {
+        let next = self.ends.next_key(after, &self.stack);
+        next.is_some_and(|(frame, key)| {
+            !self.tree.is_open(frame.place) && !self.tree.declares(frame.place, &key::decoded(key))
+        })
     }
 
     /// Whether the schema can tell if a quote ends its string: not where any key is welcome in the
