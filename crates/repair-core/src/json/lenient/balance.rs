@@ -194,6 +194,11 @@ fn ends_raw_mark(before: &str) -> bool {
     })
 }
 
+/// Whether a literal may open at a quote, by what stands before it.
+pub(super) fn may_open(text: &str, quote: usize) -> bool {
+    matches!(Side::before(text, quote), Side::Space | Side::Opener)
+}
+
 /// Whether a quote stands directly behind what opens a literal in code.
 pub(super) fn is_behind_opener(text: &str, quote: usize) -> bool {
     let before = text.get(..quote).unwrap_or_default();

@@ -402,9 +402,8 @@ impl<'t> Ends<'t> {
                 let inside = self.trivia(at + 1);
                 match self.char_at(inside) {
                     Some('}') => self.is_delimited(inside + 1),
-                    Some('"') => key::quoted(self.rest(inside)).is_some(),
+                    Some('"') | None => true,
                     Some(_) => key::bare(self.rest(inside)).is_some(),
-                    None => true,
                 }
             }
             Some(b'[') => {

@@ -406,6 +406,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         }
         if name.len() > 64
             || name.contains(['\n', ':', '{', '['])
+            || value.starts_with("- ")
             || !value.starts_with(|c: char| starts_value(c, value))
         {
             return self.fail();

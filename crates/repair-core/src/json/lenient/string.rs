@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::balance::{self, Balance};
 use super::content::{Written, without_half_escape, write};
 use super::end::{End, is_broken_off_key};
-use super::reader::Reader;
+use super::reader::{Frame, Reader};
 use super::{Cut, Problem, key, rules};
 use crate::json::scan;
 use crate::json::string::StrictEnd;
@@ -164,12 +164,19 @@ impl Reader<'_, '_> {
                     inner,
                 };
             }
-            if inner == 0 {
-                item_end = self.end_before_comma(content, stop);
-                if self.is_torn(stop..after) || self.opens_key(content, stop) {
-                    self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
-                    self.doubts.give_up();
+            let is_torn = match inner {
+                0 => {
+                    item_end = self.end_before_comma(content, stop);
+                    self.is_torn(&(stop..after))
+                        || (item_end.is_none() && self.opens_next(content, stop))
                 }
+                // What looked like the next item is none.
+                1 => item_end.is_some(),
+                _ => false,
+            };
+            if is_torn {
+                self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+                self.doubts.give_up();
             }
             lone_quote =
                 (inner == 0 && !balance::opens(self.text, stop, after)).then_some(stop..after);
@@ -254,30 +261,42 @@ impl Reader<'_, '_> {
 
     /// Whether the first raw quote of a string looks like its end, but what follows does not fit and
     /// no schema says that the quote is content.
-    fn is_torn(&self, quote: Range<usize>) -> bool {
+    fn is_torn(&self, quote: &Range<usize>) -> bool {
+        let Some(frame) = self.stack.last() else {
+            return false;
+        };
         let next = self.rest(quote.end).trim_start().chars().next();
-        match self.stack.last() {
-            Some(frame) if !frame.is_object => next == Some(':'),
-            Some(_) => {
-                next == Some(',') && self.ends.knows_no_keys(&self.stack) && {
-                    let before = self.text.get(..quote.start).unwrap_or_default();
-                    before.ends_with(|c: char| c.is_alphanumeric())
-                }
+        match next {
+            Some(':') if !frame.is_object => true,
+            Some(',' | '}' | ']' | ':' | '"' | '{' | '[') => {
+                self.takes_undeclared(frame) && !balance::may_open(self.text, quote.start)
             }
-            None => false,
+            _ => false,
         }
     }
 
-    /// Whether the first raw quote of a string stands behind a comma and opens what looks like a key,
-    /// where the schema allows other keys: the string may have lost its closing quote before it.
-    fn opens_key(&self, content: usize, quote: usize) -> bool {
-        let takes_keys = self
+    /// Whether the schema does not rule out what it does not declare: in arrays and open objects.
+    fn takes_undeclared(&self, frame: &Frame<'_>) -> bool {
+        !frame.is_object || self.tree.is_open(frame.place)
+    }
+
+    /// Whether the first raw quote of a string stands behind a comma and opens what looks like a key
+    /// or item: the string may have lost its closing quote before it.
+    fn opens_next(&self, content: usize, quote: usize) -> bool {
+        let Some(frame) = self
             .stack
             .last()
-            .is_some_and(|frame| frame.is_object && self.tree.is_open(frame.place));
-        let before = self.text.get(content..quote).filter(|_| takes_keys);
-        before.is_some_and(|before| before.trim_end().ends_with(','))
-            && key::quoted(self.rest(quote)).is_some_and(|key| key::is_word(key.name))
+            .filter(|frame| self.takes_undeclared(frame))
+        else {
+            return false;
+        };
+        let before = self.text.get(content..quote).unwrap_or_default();
+        let before = before.trim_end_matches(|c: char| {
+            c.is_whitespace() || (!frame.is_object && matches!(c, '[' | '{'))
+        });
+        before.ends_with(',')
+            && (!frame.is_object
+                || key::quoted(self.rest(quote)).is_some_and(|key| key::is_word(key.name)))
     }
 
     /// Up to where the text is content of an unclosed string for certain: closers of all that is
@@ -298,8 +317,10 @@ impl Reader<'_, '_> {
     fn end_before_comma(&self, content: usize, quote: usize) -> Option<usize> {
         let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
         let before = self.text.get(content..quote).filter(|_| in_array)?;
-        let end = before.trim_end().strip_suffix(',')?;
-        Some(content + end.len())
+        let item = before.trim_end().strip_suffix(',')?;
+        // Behind a closer of its own it is no item: the array ends there, or an inner one.
+        let holds = |opener, closer| item.matches(opener).count() >= item.matches(closer).count();
+        (holds('[', ']') && holds('{', '}')).then_some(content + item.len())
     }
 
     /// A string in which nothing is wrong, up to its end or that of the text.
