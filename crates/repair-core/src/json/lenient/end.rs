@@ -7,6 +7,7 @@
 mod last;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::key::{self, Key};
@@ -62,6 +63,8 @@ pub(super) struct Ends<'t> {
     pub(super) tail: usize,
     /// What a strict reading of the value found out.
     pub(super) attempt: Cow<'t, Attempt>,
+    /// The key that was found last, and where.
+    last_key: Cell<Option<(usize, Key<'t>)>>,
     /// For each kind of closing quote.
     last: HashMap<char, last::LastEnds>,
 }
@@ -73,8 +76,21 @@ impl<'t> Ends<'t> {
             tree,
             tail,
             attempt: Cow::default(),
+            last_key: Cell::new(None),
             last: HashMap::new(),
         }
+    }
+
+    /// Any key at `at`. The one that ends a string is read next.
+    pub(super) fn key_at(&self, at: usize) -> Option<Key<'t>> {
+        if let Some((known, key)) = self.last_key.get()
+            && known == at
+        {
+            return Some(key);
+        }
+        let key = key::any(self.rest(at))?;
+        self.last_key.set(Some((at, key)));
+        Some(key)
     }
 
     fn rest(&self, at: usize) -> &'t str {
@@ -254,7 +270,7 @@ impl<'t> Ends<'t> {
                 Some(closer) => self.closers(closer, stack).at_most(End::Member),
                 None => End::Content,
             },
-            Some(_) if frame.is_object => match key::any(rest) {
+            Some(_) if frame.is_object => match self.key_at(at) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
                 None if is_broken_off_key(rest) => End::Member,
@@ -328,7 +344,7 @@ impl<'t> Ends<'t> {
             at = self.space(at + closer.length);
         }
         let key = self.behind_next_comma(at)?;
-        let key = key::any(self.rest(key))?;
+        let key = self.key_at(key)?;
         Some((open.last().or(stack.first())?, key.name))
     }
 
@@ -360,10 +376,6 @@ impl<'t> Ends<'t> {
         };
         let value = self.space(colon + separator);
         let next = self.char_at(value).filter(|_| value < self.tail);
-        let has_value = next.is_none_or(|next| {
-            starts_value(next, self.rest(value))
-                && (self.tree.is_open(frame.place) || self.is_value(value))
-        });
         let name = key::decoded(key.name);
         let is_new = !frame.keys.contains(&name);
         let is_like_others = frame.keys.is_empty() || frame.key_quote == key.quote;
@@ -371,6 +383,10 @@ impl<'t> Ends<'t> {
         if is_new && is_like_others && is_known && self.may_begin(next, frame.place, &name) {
             return End::Certain;
         }
+        let has_value = next.is_none_or(|next| {
+            starts_value(next, self.rest(value))
+                && (self.tree.is_open(frame.place) || self.is_value(value))
+        });
         // Code between two quotes, with a colon behind them, looks like a long key.
         let is_plain = key.name.len() <= MAX_PLAIN_KEY && !key.name.contains(['{', '}']);
         let takes_any = self.takes_any_key(frame);
@@ -436,9 +452,11 @@ impl<'t> Ends<'t> {
     /// Whether a property's value may begin with this character: a container stands only where
     /// one is declared.
     fn may_begin(&self, next: Option<char>, place: Place, key: &str) -> bool {
-        let kinds = self.tree.kinds_at(self.tree.member(place, key));
         match next {
-            Some('{' | '[') => kinds.meets(Kinds::CONTAINERS),
+            Some('{' | '[') => {
+                let kinds = self.tree.kinds_at(self.tree.member(place, key));
+                kinds.meets(Kinds::CONTAINERS)
+            }
             _ => true,
         }
     }

@@ -109,12 +109,11 @@ impl Reader<'_, '_> {
         let mut passed = Passed::default();
         // Where an item ends if the first raw quote opens the next one.
         let mut item_end = None;
-        while let Some((stop, character)) = self.next_stop(at, closers) {
-            let after = stop + character.len_utf8();
-            if character == '\\' {
-                at = self.behind_escape(stop);
-                continue;
-            }
+        while let Some(Range {
+            start: stop,
+            end: after,
+        }) = self.next_quote(at, closers)
+        {
             if self.ends_string(start, stop..after, inner, &mut balance, &mut passed) {
                 if let Some(end) = item_end.filter(|_| inner == 1) {
                     return Found {
@@ -219,25 +218,16 @@ impl Reader<'_, '_> {
             && self.rest(after).trim_start().len() <= self.text.len() - self.ends.tail
     }
 
-    fn behind_escape(&self, backslash: usize) -> usize {
-        let escaped = self.rest(backslash + 1).chars().next();
-        backslash + 1 + escaped.map_or(0, char::len_utf8)
-    }
-
     /// The balance of a string's content, whose raw quotes are all in it.
     fn balance_with_brackets(&self, content: Range<usize>, closers: &[char]) -> Balance {
         let mut balance = Balance::with_brackets(content.start);
         let mut at = content.start;
-        while let Some((stop, character)) = self.next_stop(at, closers)
-            && stop < content.end
+        while let Some(quote) = self.next_quote(at, closers)
+            && quote.start < content.end
         {
-            if character == '\\' {
-                at = self.behind_escape(stop);
-            } else {
-                at = stop + character.len_utf8();
-                balance.read(self.text, stop);
-                balance.quote(self.text, stop, at);
-            }
+            at = quote.end;
+            balance.read(self.text, quote.start);
+            balance.quote(self.text, quote.start, at);
         }
         balance.read(self.text, content.end);
         balance
@@ -447,20 +437,21 @@ impl Reader<'_, '_> {
             || next().is_none_or(|(frame, key)| self.tree.declares(frame.place, &key::decoded(key)))
     }
 
-    /// The next quote or backslash.
-    fn next_stop(&self, at: usize, closers: &[char]) -> Option<(usize, char)> {
+    /// The next closing quote that no backslash escapes.
+    fn next_quote(&self, from: usize, closers: &[char]) -> Option<Range<usize>> {
         if closers == ['"'] {
-            let stop = scan::quote_or_backslash(self.text.as_bytes(), at);
-            let byte = self.text.as_bytes().get(stop)?;
-            return Some((stop, char::from(*byte)));
+            let bytes = self.text.as_bytes();
+            let mut at = from;
+            loop {
+                at = scan::quote_or_backslash(bytes, at);
+                match bytes.get(at)? {
+                    b'\\' => at += 2,
+                    _ => return Some(at..at + 1),
+                }
+            }
         }
-        let found = self
-            .rest(at)
-            .find(|c: char| c == '\\' || closers.contains(&c))?;
-        self.rest(at + found)
-            .chars()
-            .next()
-            .map(|character| (at + found, character))
+        let (at, closer) = key::closing_quote(self.rest(from), closers)?;
+        Some(from + at..from + at + closer.len_utf8())
     }
 
     /// Where a string ends whose closing quote is missing before the key at `quote_at`.
