@@ -1,5 +1,7 @@
 //! What was changed, and how it is shown.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::rule::{Loss, Risk, Rule, Stage};
@@ -9,7 +11,7 @@ use crate::rule::{Loss, Risk, Rule, Stage};
 #[non_exhaustive]
 pub struct Fix {
     /// The rule's identifier.
-    pub rule: String,
+    pub rule: Cow<'static, str>,
     /// The step it belongs to.
     pub stage: Stage,
     /// Where: a JSON Pointer into the repaired arguments; empty for the whole, and for names.
@@ -25,14 +27,14 @@ pub struct Fix {
     /// What it took or added, if anything.
     pub loss: Option<Loss>,
     /// What was wrong and what is right, in one sentence.
-    pub sentence: String,
+    pub sentence: Cow<'static, str>,
 }
 
 impl Fix {
     /// A fix of `rule` with excerpts of what stood there and what stands there now.
     pub fn new(rule: &Rule, path: impl Into<String>, before: &str, after: &str) -> Self {
         Self {
-            rule: rule.id.to_owned(),
+            rule: Cow::Borrowed(rule.id),
             stage: rule.stage,
             path: path.into(),
             offset: None,
@@ -40,7 +42,7 @@ impl Fix {
             after: excerpt(after),
             risk: rule.risk,
             loss: rule.loss,
-            sentence: rule.summary.to_owned(),
+            sentence: Cow::Borrowed(rule.summary),
         }
     }
 
