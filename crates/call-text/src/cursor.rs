@@ -106,6 +106,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The next character; [`Stop::Not`] at the end of the text.
+    #[inline]
     pub(crate) fn peek(&self) -> Look<char> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) if byte.is_ascii() => Ok(char::from(*byte)),
@@ -114,6 +115,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The next byte, 0 at the end of the text.
+    #[inline]
     pub(crate) fn peek_or_end(&self) -> Look<u8> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) => Ok(*byte),
@@ -122,9 +124,11 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    #[inline]
     pub(crate) fn skip_space(&mut self) {
         while let Some(byte) = self.text.as_bytes().get(self.at) {
             match byte {
+                b'!'..=b'~' => return,
                 b' ' | b'\t'..=b'\r' => self.at += 1,
                 byte if byte.is_ascii() => return,
                 _ => {
@@ -160,13 +164,13 @@ impl<'t> Cursor<'t> {
     /// The longest of the words that comes next.
     pub(crate) fn sees_any(&self, words: &[&'static str]) -> Look<Option<&'static str>> {
         let mut best: Option<&'static str> = None;
+        let third = self.rest().as_bytes().get(2).copied();
         // Most words differ here.
-        let head = self.rest().as_bytes().first_chunk::<3>();
-        for word in words {
-            let first = word.as_bytes().first_chunk::<3>();
-            if head.is_some() && first.is_some() && head != first {
-                continue;
-            }
+        let may_stand = |word: &str| match (third, word.as_bytes().get(2)) {
+            (Some(here), Some(wanted)) => here == *wanted,
+            _ => true,
+        };
+        for word in words.iter().filter(|word| may_stand(word)) {
             if self.sees(word)? && best.is_none_or(|known| known.len() < word.len()) {
                 best = Some(word);
             }

@@ -76,10 +76,15 @@ pub(crate) fn push_excerpt(text: &str, out: &mut String) {
         return out.push_str(text);
     }
     let head = nth_char(text, EXCERPT - TAIL - 1);
-    let tail = text.char_indices().rev().nth(TAIL - 1);
+    let last = text.get(text.len() - TAIL..);
+    let tail = last.filter(|last| last.is_ascii()).or_else(|| {
+        let start = text.char_indices().rev().nth(TAIL - 1);
+        start.and_then(|(at, _)| text.get(at..))
+    });
+    out.reserve(EXCERPT + '…'.len_utf8());
     out.push_str(head.and_then(|at| text.get(..at)).unwrap_or_default());
     out.push('…');
-    out.push_str(tail.and_then(|(at, _)| text.get(at..)).unwrap_or_default());
+    out.push_str(tail.unwrap_or_default());
 }
 
 /// Where the character stands that has `index` others before it.
