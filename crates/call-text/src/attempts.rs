@@ -36,6 +36,12 @@ impl Attempts {
         is_due
     }
 
+    /// Forgets the looks: the walk goes on.
+    pub(crate) fn forget(&mut self) {
+        (self.length, self.work, self.back) = (0, 0, 0);
+        self.paused = None;
+    }
+
     /// Counts a look at a text of this length.
     pub(crate) fn begin(&mut self, length: usize) {
         self.work += length;

@@ -83,6 +83,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Leaves word of what is open where a value ends or breaks off.
+    pub(crate) fn leave_open(&self, starts: impl FnOnce() -> Vec<usize>) {
+        if let Some(memo) = self.memo {
+            memo.leave_open(starts);
+        }
+    }
+
     /// What follows.
     pub(crate) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()

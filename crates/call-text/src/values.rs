@@ -114,6 +114,10 @@ pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>
         cursor.pause(|| Paused::Value(reader.pause(cursor.at)));
         return Err(Broken::More);
     }
+    cursor.leave_open(|| match result {
+        Err(_) if !reader.cursor.rest().is_empty() => reader.open_starts(),
+        _ => Vec::new(),
+    });
     let values = Values {
         text: cursor.text,
         nodes: reader.nodes,
@@ -128,17 +132,6 @@ pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>
         }
         Err(_) => Err(Broken::Not),
     }
-}
-
-/// Where the containers begin that are open where the text at the cursor stops being a value;
-/// none if it is one, or may become one.
-pub(crate) fn open_at_break(cursor: Cursor<'_>, bare: Bare) -> Vec<usize> {
-    let mut reader = Reader::new(cursor, bare);
-    if reader.run() != Err(Stop::Not) || reader.cursor.rest().is_empty() {
-        return Vec::new();
-    }
-    let open = reader.open.iter().filter_map(|at| reader.nodes.get(*at));
-    open.map(|node| node.start).collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,6 +180,12 @@ impl<'t> Reader<'t> {
             read?;
         }
         Ok(())
+    }
+
+    /// Where the containers, calls and keywords begin that are open.
+    fn open_starts(&self) -> Vec<usize> {
+        let open = self.open.iter().filter_map(|at| self.nodes.get(*at));
+        open.map(|node| node.start).collect()
     }
 
     fn is_whole(&self) -> bool {
