@@ -12,10 +12,12 @@ use repair_core::{
 };
 use serde_json::{Map, Value};
 
-/// A tool set of one tool, and a validator of its own.
+/// A tool set of one tool, and validators of its own.
 pub struct Subject {
     tools: ToolSet,
-    validator: jsonschema::Validator,
+    /// Of the schema with `nullable` made plain, and of the schema as written: a value is valid that
+    /// one of them accepts. (Below `if` or `not`, either can be the stricter one.)
+    validators: [jsonschema::Validator; 2],
     schema: Value,
 }
 
@@ -27,20 +29,24 @@ impl Subject {
     pub fn new(schema: &Value, effect: Effect) -> Option<Self> {
         let (tools, problems) =
             ToolSet::new([ToolSpec::new(TOOL, schema.clone()).with_effect(effect)]);
-        let validator = jsonschema::options()
-            .offline()
-            .build(&plain(schema))
-            .ok()?;
+        let validator = |schema: &Value| jsonschema::options().offline().build(schema).ok();
+        let validators = [validator(&plain(schema))?, validator(schema)?];
         problems.is_empty().then(|| Self {
             tools,
-            validator,
+            validators,
             schema: schema.clone(),
         })
     }
 
     /// Whether a text is strict JSON for an object that validates, with no key twice.
     fn is_right(&self, text: &str) -> bool {
-        strict::object(text).is_some_and(|value| self.validator.is_valid(&value))
+        strict::object(text).is_some_and(|value| self.accepts(&value))
+    }
+
+    fn accepts(&self, value: &Value) -> bool {
+        self.validators
+            .iter()
+            .any(|validator| validator.is_valid(value))
     }
 
     /// Asserts every promise about one call that can be told from outside.
@@ -95,7 +101,7 @@ impl Subject {
             let is_strict = strict::is_text(&candidate.arguments);
             self.promise(raw, is_strict, "a candidate is strict", candidate);
             let value = strict::object(&candidate.arguments);
-            let is_right = value.is_none_or(|value| self.validator.is_valid(&value));
+            let is_right = value.is_none_or(|value| self.accepts(&value));
             let is_honest = !candidate.valid || is_right;
             self.promise(raw, is_honest, "a valid candidate validates", candidate);
         }
@@ -130,7 +136,7 @@ impl Subject {
         };
         promise(value.is_object(), "arguments are an object", &text);
         promise(
-            self.validator.is_valid(&value),
+            self.accepts(&value),
             "a repaired call validates",
             &(text, fixes),
         );
@@ -197,7 +203,7 @@ impl Subject {
                 continue;
             }
             if let Some(undone) = undo(value, fix) {
-                let is_missed = !self.validator.is_valid(&undone);
+                let is_missed = !self.accepts(&undone);
                 self.promise(raw, is_missed, "undone, a fix is missed", &(fix, undone));
             }
         }

@@ -17,8 +17,9 @@ fn run(row: &Value) -> (Option<Value>, BTreeSet<String>) {
     let (tools, problems) =
         ToolSet::new([ToolSpec::new(name, schema).with_effect(Effect::ReadOnly)]);
     assert!(problems.is_empty(), "{problems:?}");
+    let accepted = serde_json::from_value(row["accept"].clone()).unwrap_or(Risk::Guess);
     let policy = Policy::default()
-        .with_accepted(Risk::Guess)
+        .with_accepted(accepted)
         .with_integral_floats(row["integral_floats"] == true);
     let raw = match row["raw"].as_str() {
         Some(text) => RawCall::new(emitted, text).with_finish(toolmend::Finish::Complete),

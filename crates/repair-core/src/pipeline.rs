@@ -1,9 +1,10 @@
 //! The pipeline of one call: name, text, arguments, judgement.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::arguments::{self, Dearer, Found, Proposal, Step, rules as argument_rules};
+use crate::arguments::{self, Dearer, Edit, Found, Proposal, Step, rules as argument_rules};
 use crate::call::{Arguments, Call, Finish, RawCall};
 use crate::candidates::{Candidates, Proposed};
 use crate::fix::Fix;
@@ -414,7 +415,7 @@ impl Named<'_> {
         &self,
         raw: &RawCall<'a>,
         mut read: Read<'a>,
-        steps: Vec<Step>,
+        mut steps: Vec<Step>,
         others: Option<Dearer>,
     ) -> Result<Verdict<'a>, Box<Rejected>> {
         let is_untouched = read.head.is_empty() && read.name.is_none() && read.is_strict;
@@ -422,7 +423,7 @@ impl Named<'_> {
             let text = read.arena.into_source();
             return Ok(Verdict::Valid(self.call(raw, text)));
         }
-        let inserts = |step: &Step| matches!(step.edit, arguments::Edit::Insert { .. });
+        let inserts = |step: &Step| matches!(step.edit, Edit::Insert { .. });
         if read.text.cut.is_some() && steps.iter().any(inserts) {
             return Err(self.reject(raw, Reason::Truncated, "the call was cut off"));
         }
@@ -430,6 +431,7 @@ impl Named<'_> {
         if !read.is_strict && read.text.fixes.is_empty() {
             return Err(self.reject(raw, Reason::Syntax, "the arguments are not strict JSON"));
         }
+        doubt_respelled(&read, &mut steps);
         if !self.accepts_all(&read, &steps) {
             let mut rejected = self.reject(
                 raw,
@@ -542,5 +544,28 @@ impl Named<'_> {
             rejected.expected = Some(crate::feedback::expected_parameters(&self.tool.tree));
         }
         Box::new(rejected)
+    }
+}
+
+/// A string that was made of a number or literal is the model's own text, unless that had been
+/// respelled before.
+fn doubt_respelled(read: &Read<'_>, steps: &mut [Step]) {
+    let respelled: HashSet<usize> = read
+        .text
+        .fixes
+        .iter()
+        .filter(|fix| fix.is_respelling())
+        .map(|fix| fix.after.start)
+        .collect();
+    if respelled.is_empty() {
+        return;
+    }
+    for step in steps {
+        if let Edit::Content { node, .. } = step.edit
+            && std::ptr::eq(step.rule, &raw const argument_rules::SCALAR_TO_STRING)
+            && respelled.contains(&(read.arena.node(node).start as usize))
+        {
+            step.risk = step.risk.max(Risk::Guess);
+        }
     }
 }

@@ -333,7 +333,7 @@ pub(super) fn scalar_to_object(
 // ---- strings ----
 
 /// The JSON text of a container. An array of scalars is more likely a list that was meant to be
-/// joined, and nobody said how.
+/// joined, and nobody said how; in an item of a list of strings, hardly anybody means JSON.
 pub(super) fn container_to_string(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
@@ -348,7 +348,14 @@ pub(super) fn container_to_string(
         return None;
     }
     let text = compact(arena, fault.node);
-    proposed(solver.arena.new_string(&text))
+    let risk = match fault.slot {
+        Slot::Item(_) => Risk::Guess,
+        _ => Risk::Lossless,
+    };
+    Some(Proposed {
+        node: solver.arena.new_string(&text),
+        risk,
+    })
 }
 
 /// The compact JSON text of a node, in the emitted order and spelling.

@@ -7,8 +7,8 @@ use crate::schema::Tree;
 use crate::schema::tree::{Kinds, Property, Type};
 use crate::words;
 
-/// `{"value": x}`, `{"type": …, "value": x}`, and items as `{"item": x}` or under the singular of
-/// the array's key.
+/// `{"value": x}`, `{"type": …, "value": x}`, items as `{"item": x}` or under the singular of the
+/// array's key, and a whole list under such a key, as XML has it.
 pub(super) fn value_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
     let arena = &solver.arena;
     if fault.slot == Slot::Root {
@@ -17,8 +17,12 @@ pub(super) fn value_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -
     let wrapped = match only_child(arena, fault.node) {
         Some(child) => {
             let key = arena.key(child);
-            let is_wrapper = key == "value"
-                || matches!(fault.slot, Slot::Item(array) if key == "item" || is_singular_of(&key, &arena.key(array)));
+            let list = match fault.slot {
+                Slot::Item(array) => Some(array),
+                _ => (arena.node(child).kind == Kind::Array).then_some(fault.node),
+            };
+            let names_item = |list| key == "item" || is_singular_of(&key, &arena.key(list));
+            let is_wrapper = key == "value" || list.is_some_and(names_item);
             is_wrapper.then_some(child)
         }
         None if arena.node(fault.node).len == 2 && arena.member(fault.node, "type").is_some() => {

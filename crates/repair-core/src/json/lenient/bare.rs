@@ -43,7 +43,7 @@ impl Reader<'_, '_> {
                 .map_or(self.place, |frame| frame.value_place),
         );
         match token::meaning(token) {
-            Meaning::Number(..) if token::is_zero_padded(token) && !kinds.meets(Kinds::NUMBER) => {
+            meaning if is_own_text(token, &meaning, kinds) => {
                 self.write_words(token, before, &rules::UNQUOTED_VALUE);
             }
             Meaning::Strict => {
@@ -105,13 +105,18 @@ impl Reader<'_, '_> {
         self.value_is_done(true);
     }
 
-    /// Whether the token that was just read is a number, and another one follows on its line.
+    /// Whether the token that was just read is a number, and what follows on its line may be the rest
+    /// of it: any other number, in an array one of a whole group of digits.
     fn number_follows(&self, token: &str) -> bool {
-        let digit = |c: char| c.is_ascii_digit();
+        const GROUP: usize = 3;
         let rest = self.rest(self.at);
+        let next = rest.trim_start_matches(' ');
+        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
         rest.starts_with(' ')
-            && rest.trim_start_matches(' ').starts_with(digit)
-            && token.ends_with(digit)
+            && token.ends_with(|c: char| c.is_ascii_digit())
+            && digits(next) > 0
+            && (!in_array || (digits(next) == GROUP && token.len() <= GROUP + 1))
     }
 
     /// Whether the next item of an array lacks its opening quote, which may have stood before the token
@@ -168,12 +173,19 @@ impl Reader<'_, '_> {
                 }
                 ',' | '，' | ';' if is_member => {
                     let after = at + next.len_utf8();
-                    let is_key = || self.rest(after).trim_start().starts_with('"');
-                    self.member_follows(after) || (is_key() && self.is_whole(start, at))
+                    let rest = self.rest(after).trim_start();
+                    let ends_words = || self.member_follows(after);
+                    let ends_literal = || rest.starts_with('"') && self.is_whole(start, at);
+                    let is_inner = depth > 0 && rest.starts_with(['}', '｝']);
+                    !is_inner && (ends_words() || ends_literal())
                 }
-                ',' | '，' | ']' | '］' => in_array,
+                ',' | '，' => in_array,
+                ']' | '］' if in_array => true,
+                ')' if in_array && !is_member => true,
+                ']' | '］' | ')' => {
+                    self.is_whole(start, at) && self.ends_value(at + next.len_utf8())
+                }
                 '}' | '｝' => in_object,
-                ')' => !is_member && in_array,
                 '/' | '#' if before_is_space => ["//", "/*", "# "]
                     .iter()
                     .any(|comment| self.rest(at).starts_with(comment)),
@@ -198,6 +210,12 @@ impl Reader<'_, '_> {
             before_is_backslash = next == '\\' && !before_is_backslash;
         }
         (self.text.len(), false)
+    }
+
+    /// Whether behind a closer at `after` there is what can only stand behind a value.
+    fn ends_value(&self, after: usize) -> bool {
+        let rest = self.rest(after).trim_start();
+        rest.is_empty() || rest.starts_with([',', '}', ']', ')'])
     }
 
     /// Whether a member, or the end, follows a comma at `after`.
@@ -240,6 +258,17 @@ impl Reader<'_, '_> {
         let token = self.text.get(start..at).unwrap_or_default().trim_end();
         token.len() <= MAX_TOKEN && token::meaning(token) != Meaning::Words
     }
+}
+
+/// Whether a token that means a number or a truth value, but is not spelled as JSON does, stands where
+/// none may, but a string: then it is the model's own text.
+fn is_own_text(token: &str, meaning: &Meaning, kinds: Kinds) -> bool {
+    let (spoken, is_padded) = match meaning {
+        Meaning::Number(..) => (Kinds::NUMBER, token::is_zero_padded(token)),
+        Meaning::Literal("true" | "false") => (Kinds::BOOLEAN, false),
+        _ => return false,
+    };
+    !kinds.meets(spoken) && (is_padded || kinds.meets(Kinds::STRING))
 }
 
 /// Longest token behind which a missing comma or a comment is looked for, in bytes.

@@ -12,10 +12,7 @@ impl<'t> Reader<'t, '_> {
             .iter()
             .rposition(|frame| frame.is_object == closes_object)
         else {
-            let end = self.at + closer.len_utf8();
-            self.out.fix(&rules::SURPLUS_CLOSER, self.at..end, "");
-            self.at = end;
-            return;
+            return self.close_nothing(self.at + closer.len_utf8());
         };
         let end = self.at + closer.len_utf8();
         if depth == 0 && self.member_follows_root(end) {
@@ -47,6 +44,47 @@ impl<'t> Reader<'t, '_> {
         self.value_is_done(false);
     }
 
+    /// A closer of a kind that is not open: it is meant for the innermost container, if what follows
+    /// has no other place, and one too many otherwise.
+    fn close_nothing(&mut self, end: usize) {
+        let before = self.at..end;
+        if !self.lacks_closer(end) {
+            self.out.fix(&rules::SURPLUS_CLOSER, before, "");
+            self.at = end;
+            return;
+        }
+        self.remove_trailing_comma();
+        let inner = self.pop_frame().is_some_and(|frame| frame.is_object);
+        self.at = end;
+        let strict = if inner { "}" } else { "]" };
+        self.out
+            .fix_as(&rules::BRACKET, Risk::Inferred, before, strict);
+        self.value_is_done(false);
+    }
+
+    /// Whether what stands at `end` shows that the innermost container, within another one, ended
+    /// before: the closers at the end of the text are too few by one, or a member of the outer
+    /// object follows that the inner one does not declare.
+    fn lacks_closer(&self, end: usize) -> bool {
+        let [.., outer, inner] = self.stack.as_slice() else {
+            return false;
+        };
+        let rest = self.rest(end);
+        let behind = rest.trim_start_matches(|c: char| c == '}' || c == ']' || c.is_whitespace());
+        if behind.is_empty() {
+            let closers = rest.chars().filter(|c| !c.is_whitespace()).count();
+            return closers + 1 == self.stack.len();
+        }
+        let next = rest.trim_start().strip_prefix(',').map(str::trim_start);
+        next.and_then(key::quoted).is_some_and(|key| {
+            let name = key::decoded(key.name);
+            outer.is_object
+                && self.tree.declares(outer.place, &name)
+                && !outer.keys.contains(&name)
+                && !self.tree.declares(inner.place, &name)
+        })
+    }
+
     fn pop_frame(&mut self) -> Option<Frame<'t>> {
         let frame = self.stack.pop()?;
         self.doubts.object(&frame, self.tree);
@@ -68,12 +106,13 @@ impl<'t> Reader<'t, '_> {
     fn close_too_early(&mut self, end: usize) {
         let before = self.at..end;
         self.at = end;
-        self.remove_trailing_comma();
         if self.stack.last().is_some_and(|frame| frame.is_object) {
+            // A comma before it stays for the member that follows.
             return self
                 .out
                 .fix_as(&rules::SURPLUS_CLOSER, Risk::Inferred, before, "");
         }
+        self.remove_trailing_comma();
         self.stack.pop();
         self.out
             .fix_as(&rules::BRACKET, Risk::Inferred, before, "]");
@@ -87,16 +126,44 @@ impl<'t> Reader<'t, '_> {
 
     /// Closes the item of an array that lacks its brace, where the next item opens.
     pub(super) fn close_item(&mut self) -> bool {
-        let Some(item) = self.stack.last().filter(|item| item.len > 0) else {
+        let lacks = self.item_lacks_brace() && self.stack.last().is_some_and(|item| item.len > 0);
+        if lacks {
+            self.close_behind_value();
+        }
+        lacks
+    }
+
+    /// Closes an array that lacks its bracket, where a member of the object around it stands that is
+    /// none of an item's.
+    pub(super) fn close_array(&mut self) -> bool {
+        let [.., object, array] = self.stack.as_slice() else {
             return false;
         };
-        if !self.item_lacks_brace() {
-            return false;
+        let lacks = object.is_object
+            && !array.is_object
+            && array.len > 0
+            && key::quoted(self.rest(self.at)).is_some_and(|key| {
+                let name = key::decoded(key.name);
+                self.tree.declares(object.place, &name)
+                    && !object.keys.contains(&name)
+                    && !self.tree.declares(array.value_place, &name)
+            });
+        if lacks {
+            self.close_behind_value();
         }
-        let (comma, read) = (item.comma, item.comma_read.clone());
+        lacks
+    }
+
+    /// Closes the innermost container directly behind its last value; the comma that was read since
+    /// then is one of the container around it.
+    fn close_behind_value(&mut self) {
+        let Some(inner) = self.pop_frame() else {
+            return;
+        };
+        let (comma, read) = (inner.comma, inner.comma_read);
         let end = comma.unwrap_or(self.value_end);
-        self.pop_frame();
-        self.out.insert(end, '}');
+        self.out
+            .insert(end, if inner.is_object { '}' } else { ']' });
         let here = self.at..self.at;
         let risk = Risk::Inferred;
         self.out
@@ -107,7 +174,6 @@ impl<'t> Reader<'t, '_> {
             Some(comma) => self.begin_next(comma + 1, read),
             None => self.missing_comma(),
         }
-        true
     }
 
     fn remove_trailing_comma(&mut self) {

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 use super::key::{self, Key};
 use super::reader::Frame;
+use super::token;
 use crate::json::attempt::Attempt;
 use crate::json::scan;
 use crate::json::string::{self, StrictEnd};
@@ -558,10 +559,11 @@ pub(super) fn starts_value(next: char, rest: &str) -> bool {
     matches!(
         next,
         '"' | '\'' | '{' | '[' | '｛' | '［' | '-' | '0'..='9' | '“' | '`'
-    ) || ["true", "false", "null", "True", "False", "None"]
-        .iter()
-        .any(|word| {
-            rest.starts_with(word)
-                || (rest.len() <= MAX_LITERAL && !rest.is_empty() && word.starts_with(rest))
-        })
+    ) || token::python_string(rest).is_some()
+        || ["true", "false", "null", "True", "False", "None"]
+            .iter()
+            .any(|word| {
+                rest.starts_with(word)
+                    || (rest.len() <= MAX_LITERAL && !rest.is_empty() && word.starts_with(rest))
+            })
 }

@@ -39,6 +39,15 @@ pub(crate) struct TextFix {
     pub(crate) after: Range<usize>,
 }
 
+impl TextFix {
+    /// Whether it wrote a number or literal in another way than the model did.
+    pub(crate) fn is_respelling(&self) -> bool {
+        [&rules::NUMBER_FORM, &rules::LITERAL]
+            .iter()
+            .any(|rule| std::ptr::eq(*rule, self.rule))
+    }
+}
+
 /// Where and how a text was cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {

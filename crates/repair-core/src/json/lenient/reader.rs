@@ -6,7 +6,7 @@ use super::content::write;
 use super::doubt::Doubts;
 use super::end::{Ends, starts_value};
 use super::output::Output;
-use super::{Cut, Problem, key, rules};
+use super::{Cut, Problem, key, rules, token};
 use crate::json::string::{self, StrictEnd};
 use crate::rule::Risk;
 use crate::schema::{Place, Tree};
@@ -193,9 +193,24 @@ impl<'t, 'f> Reader<'t, 'f> {
             '}' | ']' | ')' | '｝' | '］' if in_array => self.close(next),
             ',' | '，' if in_array => self.drop_comma(next),
             '}' | ']' | '｝' | '］' | ',' | '，' | ':' => self.fail(),
+            _ if in_array && self.close_array() => {}
             quote if !key::closers_of(quote).is_empty() => self.string_value(quote),
-            _ => self.bare_value(),
+            _ => match token::python_string(self.rest(self.at)) {
+                Some(prefix) => self.prefixed_string(prefix),
+                None => self.bare_value(),
+            },
         }
+    }
+
+    /// A string of Python with a letter before it. Only `u` and `b` leave its content alone.
+    fn prefixed_string(&mut self, prefix: char) {
+        if !matches!(prefix, 'u' | 'U' | 'b' | 'B') {
+            return self.fail();
+        }
+        let end = self.at + prefix.len_utf8();
+        self.out.fix(&rules::QUOTES, self.at..end, "");
+        self.at = end;
+        self.string_value('\'');
     }
 
     fn open(&mut self, opener: char, is_object: bool) {
@@ -447,6 +462,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             _ if is_object && key::any(rest).is_some() => self.missing_comma(),
             _ if is_quote && is_object && self.after_string => self.string_continuation(next),
             '{' if is_object && self.close_item() => {}
+            _ if !is_object && self.close_array() => {}
             _ if !is_object && next.is_alphanumeric() && self.starts_line() => self.missing_comma(),
             _ if !is_object && (starts_value(next, rest) || next == '(') => self.missing_comma(),
             '.' | '…' if !is_object => self.skip_ellipsis(),

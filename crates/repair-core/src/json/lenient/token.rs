@@ -99,6 +99,12 @@ fn number_form(token: &str) -> Option<(String, Risk)> {
     Some((number.text, risk))
 }
 
+/// The letter with which a string of Python in single quotes begins.
+pub(super) fn python_string(text: &str) -> Option<char> {
+    let string = text.strip_prefix(|c| "uUbBrRfF".contains(c))?;
+    text.chars().next().filter(|_| string.starts_with('\''))
+}
+
 fn has_leading_zero(text: &str) -> bool {
     let mut bytes = text.trim_start_matches(['+', '-']).bytes();
     bytes.next() == Some(b'0') && bytes.next().is_some_and(|byte| byte.is_ascii_digit())
