@@ -70,10 +70,16 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// Appends the excerpt of `text`.
 pub(crate) fn push_excerpt(text: &str, out: &mut String) {
     const TAIL: usize = 20;
-    if nth_char(text, EXCERPT).is_none() {
+    const HEAD: usize = EXCERPT - TAIL - 1;
+    let Some(end) = nth_char(text, EXCERPT) else {
         return out.push_str(text);
-    }
-    let head = nth_char(text, EXCERPT - TAIL - 1);
+    };
+    // Before `EXCERPT` bytes of as many characters each has one.
+    let head = if end == EXCERPT {
+        Some(HEAD)
+    } else {
+        nth_char(text, HEAD)
+    };
     let tail = text.char_indices().rev().nth(TAIL - 1);
     out.push_str(head.and_then(|at| text.get(..at)).unwrap_or_default());
     out.push('…');
