@@ -104,6 +104,8 @@ pub struct CallReader {
     is_calm: bool,
     /// Where brackets in `held` open what nothing can close.
     unfinished: BTreeSet<usize>,
+    /// What was open where the last value that was looked at broke off, from its place on.
+    left_open: Vec<usize>,
 }
 
 /// How much of the text before a call without markers is held, beside the name, in bytes.
@@ -118,6 +120,7 @@ impl CallReader {
             known_words: KnownWords::default(),
             is_calm: false,
             unfinished: BTreeSet::new(),
+            left_open: Vec::new(),
             tools,
             options,
             held: String::new(),
@@ -274,7 +277,7 @@ impl CallReader {
                     break;
                 }
                 step => {
-                    self.attempts = Attempts::default();
+                    self.attempts.forget();
                     self.take(step, held, &mut released, out);
                 }
             }

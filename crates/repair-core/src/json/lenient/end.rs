@@ -13,7 +13,6 @@ use std::collections::HashMap;
 
 use super::key::{self, Key};
 use super::reader::Frame;
-use super::token;
 use crate::json::attempt::Attempt;
 use crate::json::scan;
 use crate::json::string::{self, StrictEnd};

@@ -1,7 +1,7 @@
 //! What a value begins with, and what only looks like one.
 
 use super::Ends;
-use crate::json::lenient::key;
+use crate::json::lenient::{key, token};
 
 impl Ends<'_> {
     /// Whether what stands at `at` is a value rather than code that starts like one: behind a
