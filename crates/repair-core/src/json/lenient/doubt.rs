@@ -152,17 +152,16 @@ pub(super) fn read(input: Input<'_>) -> Lenient {
     let is_whole = text
         .get(..frame::Tail::new(text).start)
         .is_some_and(|body| body.ends_with(['}', ']', '｝', '］']));
-    let breaks_off = first.cut == Some(Cut::Inside)
-        || matches!(
-            first.problem,
-            Some(Problem::Unreadable(_) | Problem::Ambiguous(_))
-        );
+    // What looks like a key may be content of the string before it: of neither more is certain.
+    let certain_end = match (first.cut, first.problem) {
+        (Some(Cut::Inside), _) => doubts.surplus_at.into_iter().chain(doubts.torn_at).min(),
+        (_, Some(Problem::Unreadable(_) | Problem::Ambiguous(_))) => doubts.torn_at,
+        _ => None,
+    };
     if !is_whole
-        && breaks_off
-        && let Some(at) = doubts.surplus_at.into_iter().chain(doubts.torn_at).min()
+        && let Some(at) = certain_end
         && let Some(before) = text.get(..at)
     {
-        // What looks like a key may be content of the string before it: of neither more is certain.
         return frame::read(input.of(before), &mut Doubts::default());
     }
     let is_possible = is_possible(&first, &doubts);

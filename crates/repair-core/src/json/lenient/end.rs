@@ -295,7 +295,8 @@ impl<'t> Ends<'t> {
     /// closing quote: one that the schema knows, or one before a value.
     fn is_broken_member(&self, rest: &str, frame: &Frame<'t>) -> bool {
         if rest.starts_with('{') {
-            return self.is_value(self.text.len() - rest.len());
+            let brace = self.text.len() - rest.len();
+            return self.is_value(brace) && !self.is_placeholder(brace);
         }
         let is_new = |name: &str| !frame.keys.contains(name);
         if let Some(key) = rest.strip_prefix('"').and_then(key::bare)
@@ -310,6 +311,15 @@ impl<'t> Ends<'t> {
                 value.len() < after.len() && value.starts_with(|next| starts_value(next, value));
             is_new(name) && (is_value || self.tree.declares(frame.place, name))
         })
+    }
+
+    /// Whether a brace opens an empty pair and a comma without a key follows it, as in what code prints.
+    fn is_placeholder(&self, brace: usize) -> bool {
+        let closer = self.space(brace + 1);
+        self.char_at(closer) == Some('}')
+            && self
+                .behind_next_comma(closer + 1)
+                .is_some_and(|next| self.key_at(next).is_none())
     }
 
     /// Behind a comma and its likes (doubled ones are one), and whether comments stand there.

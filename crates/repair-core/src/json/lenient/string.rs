@@ -441,14 +441,17 @@ impl Reader<'_, '_> {
     /// Whether a quote opens a literal of code, before a key that can be no member because the schema
     /// rules out what it does not declare.
     fn opens_foreign_key(&self, quote: &Range<usize>) -> bool {
-        balance::is_behind_opener(self.text, quote.start)
-            && self
-                .ends
-                .next_key(quote.end, &self.stack)
-                .is_some_and(|(frame, key)| {
-                    !self.tree.is_open(frame.place)
-                        && !self.tree.declares(frame.place, &key::decoded(key))
-                })
+        if !balance::is_behind_opener(self.text, quote.start) {
+            return false;
+        }
+        let behind_comma = || self.ends.next_key(quote.end, &self.stack);
+        let at_once = || {
+            let at = scan::skip_space(self.text.as_bytes(), quote.end);
+            Some((self.stack.last()?, self.ends.key_at(at)?.name))
+        };
+        behind_comma().or_else(at_once).is_some_and(|(frame, key)| {
+            !self.tree.is_open(frame.place) && !self.tree.declares(frame.place, &key::decoded(key))
+        })
     }
 
     /// Whether the schema can tell if a quote ends its string: not where any key is welcome in the
