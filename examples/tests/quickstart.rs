@@ -9,7 +9,7 @@ fn summary(played: &Played) -> (String, Option<String>, Vec<&'static str>) {
     let verdict = match &played.verdict {
         Verdict::Valid(_) => "valid".to_owned(),
         Verdict::Repaired(repaired) => {
-            let rules = repaired.fixes().iter().map(|fix| fix.rule.as_str());
+            let rules = repaired.fixes().iter().map(|fix| &*fix.rule);
             rules.collect::<Vec<_>>().join(" ")
         }
         Verdict::Rejected(rejected) => format!("{:?}", rejected.reason()),

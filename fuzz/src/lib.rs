@@ -199,7 +199,7 @@ impl Subject {
                 std::ptr::eq(*other, *fix)
                     || !(fix.path.starts_with(&other.path) || other.path.starts_with(&fix.path))
             });
-            if NOT_FOR_THE_SCHEMA.contains(&fix.rule.as_str()) || !is_alone {
+            if NOT_FOR_THE_SCHEMA.contains(&&*fix.rule) || !is_alone {
                 continue;
             }
             if let Some(undone) = undo(value, fix) {

@@ -30,7 +30,7 @@ fn run(row: &Value) -> (Option<Value>, BTreeSet<String>) {
     let mut values = Vec::new();
     for verdict in &verdicts {
         if let Verdict::Repaired(repaired) = verdict {
-            rules.extend(repaired.fixes().iter().map(|fix| fix.rule.clone()));
+            rules.extend(repaired.fixes().iter().map(|fix| fix.rule.to_string()));
         }
         values.extend(verdict.call().map(|call| call.arguments().value().clone()));
     }
@@ -65,7 +65,7 @@ fn every_rule_has_a_case_and_every_case_holds() {
     // A non-finite number is never part of a call, so its rule shows in bare JSON only.
     let bare = toolmend::repair_json(r#"{"x": NaN}"#, None).unwrap();
     assert_eq!(bare.text, r#"{"x": null}"#);
-    seen.extend(bare.fixes.into_iter().map(|fix| fix.rule));
+    seen.extend(bare.fixes.into_iter().map(|fix| fix.rule.into_owned()));
     let without: Vec<_> = toolmend::rules()
         .map(|rule| rule.id)
         .filter(|id| !seen.contains(*id))

@@ -36,6 +36,12 @@ impl Attempts {
         is_due
     }
 
+    /// Forgets the looks: the walk goes on.
+    pub(crate) fn forget(&mut self) {
+        (self.length, self.work, self.back) = (0, 0, 0);
+        self.paused = None;
+    }
+
     /// Counts a look at a text of this length.
     pub(crate) fn begin(&mut self, length: usize) {
         self.work += length;
@@ -46,8 +52,9 @@ impl Attempts {
     /// there is none.
     fn may_change(&self, new: &str, length: usize) -> bool {
         let brings = |what: fn(u8) -> bool| new.bytes().any(what);
+        let is_word = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
         self.is_within(16, length) && brings(|byte| matches!(byte, b'}' | b']' | b'>' | b')'))
-            || self.is_within(4, length) && brings(|byte| !byte.is_ascii_alphanumeric())
+            || self.is_within(4, length) && !new.bytes().all(is_word)
     }
 
     fn is_within(&self, times: usize, length: usize) -> bool {

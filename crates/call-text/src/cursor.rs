@@ -83,6 +83,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Leaves word of what is open where a value ends or breaks off.
+    pub(crate) fn leave_open(&self, starts: impl FnOnce() -> Vec<usize>) {
+        if let Some(memo) = self.memo {
+            memo.leave_open(starts);
+        }
+    }
+
     /// What follows.
     pub(crate) fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
@@ -106,6 +113,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The next character; [`Stop::Not`] at the end of the text.
+    #[inline]
     pub(crate) fn peek(&self) -> Look<char> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) if byte.is_ascii() => Ok(char::from(*byte)),
@@ -114,6 +122,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The next byte, 0 at the end of the text.
+    #[inline]
     pub(crate) fn peek_or_end(&self) -> Look<u8> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) => Ok(*byte),
@@ -122,9 +131,11 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    #[inline]
     pub(crate) fn skip_space(&mut self) {
         while let Some(byte) = self.text.as_bytes().get(self.at) {
             match byte {
+                b'!'..=b'~' => return,
                 b' ' | b'\t'..=b'\r' => self.at += 1,
                 byte if byte.is_ascii() => return,
                 _ => {
@@ -160,13 +171,13 @@ impl<'t> Cursor<'t> {
     /// The longest of the words that comes next.
     pub(crate) fn sees_any(&self, words: &[&'static str]) -> Look<Option<&'static str>> {
         let mut best: Option<&'static str> = None;
+        let third = self.rest().as_bytes().get(2).copied();
         // Most words differ here.
-        let head = self.rest().as_bytes().first_chunk::<3>();
-        for word in words {
-            let first = word.as_bytes().first_chunk::<3>();
-            if head.is_some() && first.is_some() && head != first {
-                continue;
-            }
+        let may_stand = |word: &str| match (third, word.as_bytes().get(2)) {
+            (Some(here), Some(wanted)) => here == *wanted,
+            _ => true,
+        };
+        for word in words.iter().filter(|word| may_stand(word)) {
             if self.sees(word)? && best.is_none_or(|known| known.len() < word.len()) {
                 best = Some(word);
             }

@@ -15,10 +15,10 @@ const ELEMENT_PREFIX: &str = "]<]minimax[>[";
 pub(crate) fn read(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
     cursor.eat(ELEMENT_PREFIX)?;
     let open = tag(cursor)?;
-    if open.role != Role::Call || open.is_closing || !context.knows(open.name) {
+    if open.role != Role::Call || open.is_closing || !context.knows(open.name()) {
         return Err(Stop::Not);
     }
-    let name = open.name.to_owned();
+    let name = open.name().to_owned();
     cursor.at += open.length;
     let place = Place::arguments(context.schema(&name));
     let mut elements = Elements {

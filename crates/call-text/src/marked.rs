@@ -1,5 +1,7 @@
 //! Calls whose values say themselves what they are: Gemma's and Kimi K3's.
 
+use std::borrow::Cow;
+
 use crate::cursor::{Cursor, Look, Stop};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, push_string, string};
@@ -254,9 +256,9 @@ pub(crate) fn read_kimi(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<V
             }
         };
         let json = match kind.as_str() {
-            "string" => string(raw),
+            "string" => Cow::Owned(string(raw)),
             "" => place.property(&key).json(raw),
-            _ if literal::is_strict_json(raw.trim()) => raw.trim().to_owned(),
+            _ if literal::is_strict_json(raw.trim()) => Cow::Borrowed(raw.trim()),
             _ => place.property(&key).json(raw),
         };
         writer.member(&key, &json);

@@ -30,6 +30,7 @@ impl Paused {
 pub(crate) struct Memo {
     before: RefCell<Option<Paused>>,
     after: RefCell<Option<Paused>>,
+    left_open: RefCell<Option<Vec<usize>>>,
 }
 
 impl Memo {
@@ -37,6 +38,7 @@ impl Memo {
         Self {
             before: RefCell::new(paused),
             after: RefCell::default(),
+            left_open: RefCell::default(),
         }
     }
 
@@ -55,6 +57,17 @@ impl Memo {
 
     pub(crate) fn pause(&self, paused: Paused) {
         self.after.replace(Some(paused));
+    }
+
+    /// Says what is open where a value ends or breaks off. Only the first value of a look counts:
+    /// what is read after it is read in another way.
+    pub(crate) fn leave_open(&self, starts: impl FnOnce() -> Vec<usize>) {
+        self.left_open.borrow_mut().get_or_insert_with(starts);
+    }
+
+    /// What is open where the first value breaks off; nothing if it does not.
+    pub(crate) fn left_open(&self) -> Vec<usize> {
+        self.left_open.take().unwrap_or_default()
     }
 
     /// Where the reader stopped, if it needs more text; else what the next reader may go on with.

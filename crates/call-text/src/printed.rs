@@ -47,9 +47,10 @@ pub(crate) struct ObjectWriter {
 
 impl ObjectWriter {
     pub(crate) fn new() -> Self {
-        Self {
-            text: String::from("{"),
-        }
+        // Enough for most calls.
+        let mut text = String::with_capacity(240);
+        text.push('{');
+        Self { text }
     }
 
     /// Adds a member whose value is JSON already, or what the lenient reader makes JSON of.
@@ -76,24 +77,32 @@ impl ObjectWriter {
 
 /// Writes `text` as a JSON string.
 pub(crate) fn push_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if u32::from(c) < 0x20 => {
+    let mut rest = text;
+    while let Some(plain) = rest.bytes().position(needs_escape) {
+        out.push_str(rest.get(..plain).unwrap_or_default());
+        match rest.as_bytes().get(plain).copied().unwrap_or_default() {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            byte => {
                 out.push_str("\\u00");
-                for digit in [u32::from(c) / 16, u32::from(c) % 16] {
-                    out.extend(char::from_digit(digit, 16));
+                for digit in [byte / 16, byte % 16] {
+                    out.extend(char::from_digit(digit.into(), 16));
                 }
             }
-            c => out.push(c),
         }
+        rest = rest.get(plain + 1..).unwrap_or_default();
     }
+    out.push_str(rest);
     out.push('"');
+}
+
+fn needs_escape(byte: u8) -> bool {
+    byte < 0x20 || matches!(byte, b'"' | b'\\')
 }
 
 /// `text` as a JSON string.
@@ -106,7 +115,7 @@ pub(crate) fn string(text: &str) -> String {
 /// A name without quotes, white space and Markdown's escapes.
 pub(crate) fn clean_name(name: &str) -> Cow<'_, str> {
     let name = name.trim().trim_matches(['"', '\'', '`']).trim();
-    if name.contains("\\_") {
+    if name.contains('\\') {
         Cow::Owned(name.replace("\\_", "_"))
     } else {
         Cow::Borrowed(name)

@@ -106,6 +106,8 @@ pub struct CallReader {
     has_brackets: bool,
     /// Where brackets in `held` open what nothing can close.
     unfinished: BTreeSet<usize>,
+    /// What was open where the last value that was looked at broke off, from its place on.
+    left_open: Vec<usize>,
 }
 
 /// How much of the text before a call without markers is held, beside the name, in bytes.
@@ -121,6 +123,7 @@ impl CallReader {
             is_calm: false,
             has_brackets: false,
             unfinished: BTreeSet::new(),
+            left_open: Vec::new(),
             tools,
             options,
             held: String::new(),
@@ -277,7 +280,7 @@ impl CallReader {
                     break;
                 }
                 step => {
-                    self.attempts = Attempts::default();
+                    self.attempts.forget();
                     self.take(step, held, &mut released, out);
                 }
             }

@@ -6,9 +6,10 @@
 
 mod tag;
 
-pub(crate) use tag::{ends_other, tag};
+pub(crate) use tag::{any_tag, ends_other, tag};
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::body::{self, Around, Mark};
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning};
@@ -38,10 +39,8 @@ pub(crate) struct Tag<'t> {
     pub(crate) role: Role,
     pub(crate) is_closing: bool,
     is_empty: bool,
-    /// The name in it, if it is there.
-    pub(crate) name: &'t str,
-    /// DSML's `string="true"`.
-    is_string: Option<bool>,
+    /// What stands behind its first word.
+    attributes: &'t str,
     pub(crate) length: usize,
 }
 
@@ -75,10 +74,10 @@ pub(crate) fn read(
     context: Context<'_>,
 ) -> Look<Vec<Printed>> {
     let open = tag(cursor)?;
-    if open.role != Role::Call || open.is_closing || open.name.is_empty() {
+    if open.role != Role::Call || open.is_closing || open.name().is_empty() {
         return Err(Stop::Not);
     }
-    let name = clean_name(open.name).into_owned();
+    let name = clean_name(open.name()).into_owned();
     if !context.knows(&name) {
         return Err(Stop::Not);
     }
@@ -94,7 +93,7 @@ pub(crate) fn read(
     let place = Place::arguments(context.schema(&name));
     let mut parameters = Parameters {
         writer: ObjectWriter::new(),
-        seen: HashSet::new(),
+        seen: BTreeSet::new(),
         count: 0,
         whole: None,
     };
@@ -115,18 +114,18 @@ const WHOLE_WORDS: &[&str] = &[
 ];
 
 /// The parameters of a call so far.
-struct Parameters {
+struct Parameters<'t> {
     writer: ObjectWriter,
-    seen: HashSet<String>,
+    seen: BTreeSet<&'t str>,
     count: usize,
     /// The value of an undeclared parameter that holds the arguments as a whole.
     whole: Option<String>,
 }
 
-impl Parameters {
-    fn add(&mut self, key: String, raw: &str, is_string: Option<bool>, place: Place<'_>) {
-        let place = place.property(&key);
-        let is_whole = WHOLE_WORDS.contains(&key.as_str())
+impl<'t> Parameters<'t> {
+    fn add(&mut self, key: &'t str, raw: &str, is_string: Option<bool>, place: Place<'_>) {
+        let place = place.property(key);
+        let is_whole = WHOLE_WORDS.contains(&key)
             && !place.is_known()
             && raw.trim_start().starts_with('{')
             && literal::is_loose_value(raw.trim());
@@ -134,10 +133,10 @@ impl Parameters {
             self.whole = Some(raw.trim().to_owned());
         }
         let json = match is_string {
-            Some(true) => string(raw),
+            Some(true) => Cow::Owned(string(raw)),
             _ => place.json(raw),
         };
-        self.writer.member(&key, &json);
+        self.writer.member(key, &json);
         self.seen.insert(key);
         self.count += 1;
     }
@@ -153,9 +152,9 @@ impl Parameters {
 }
 
 /// Reads parameters up to the end of the call and steps over it.
-fn read_parameters(
-    cursor: &mut Cursor<'_>,
-    parameters: &mut Parameters,
+fn read_parameters<'t>(
+    cursor: &mut Cursor<'t>,
+    parameters: &mut Parameters<'t>,
     close: &[&'static str],
     place: Place<'_>,
 ) -> Look<Ending> {
@@ -168,23 +167,21 @@ fn read_parameters(
                 Err(Stop::More)
             };
         }
-        if cursor.sees_any(close)?.is_some() {
+        let next = any_tag(cursor)?;
+        let is_parameter = next.is_some_and(|next| next.role == Role::Parameter);
+        if !is_parameter && cursor.sees_any(close)?.is_some() {
             return Ok(Ending::Closed);
         }
-        let next = match tag(cursor) {
-            Err(Stop::More) => return Err(Stop::More),
-            next => next.ok(),
-        };
         match next {
             Some(next) if next.role == Role::Call && next.is_closing => {
                 cursor.at += next.length;
                 return Ok(Ending::Closed);
             }
             Some(next) if next.role == Role::Parameter && !next.is_closing => {
-                let key = next.name.to_owned();
                 cursor.at += next.length;
+                let key = next.name();
                 let value = Value {
-                    key: &key,
+                    key,
                     seen: &parameters.seen,
                     close,
                     place,
@@ -193,7 +190,7 @@ fn read_parameters(
                     cursor.at = cursor.text.len();
                     return Ok(Ending::Cut);
                 };
-                parameters.add(key, raw, next.is_string, place);
+                parameters.add(key, raw, next.is_string(), place);
             }
             // A stray closing tag.
             Some(next) if next.role == Role::Parameter => cursor.at += next.length,
@@ -307,17 +304,17 @@ fn json_end(
 }
 
 /// A parameter's value being read.
-struct Value<'v, 's> {
-    key: &'v str,
-    seen: &'v HashSet<String>,
+struct Value<'v, 't, 's> {
+    key: &'t str,
+    seen: &'v BTreeSet<&'t str>,
     close: &'v [&'static str],
     place: Place<'s>,
 }
 
-impl Value<'_, '_> {
+impl<'t> Value<'_, 't, '_> {
     /// The text of the value, without the line breaks that the syntax adds; steps over its end.
     /// `None`: the text ended inside.
-    fn read<'t>(&self, cursor: &mut Cursor<'t>) -> Look<Option<&'t str>> {
+    fn read(&self, cursor: &mut Cursor<'t>) -> Look<Option<&'t str>> {
         const CDATA: &str = "<![CDATA[";
         let mut ahead = *cursor;
         ahead.skip_space();
@@ -328,12 +325,11 @@ impl Value<'_, '_> {
                 *cursor = ahead;
                 cursor.skip_space();
                 let text = rest.get(..end).unwrap_or_default();
-                match tag(cursor) {
-                    Ok(tag) if tag.is_closing && tag.role == Role::Parameter => {
-                        cursor.at += tag.length;
-                    }
-                    Err(Stop::More) => return Err(Stop::More),
-                    _ => {}
+                if let Some(tag) = any_tag(cursor)?
+                    && tag.is_closing
+                    && tag.role == Role::Parameter
+                {
+                    cursor.at += tag.length;
                 }
                 return Ok(Some(text));
             }
@@ -356,9 +352,17 @@ impl Value<'_, '_> {
             };
             let mut here = *cursor;
             here.at = at + next;
-            let is_inner = nested.see(here)?;
-            let end = if is_inner { None } else { self.end_at(here)? };
-            if nested.is_doubtful || end.is_some() && !nested.may_end(here) {
+            let tag = any_tag(&here)?;
+            let is_inner = match tag {
+                Some(tag) => nested.see(here, tag)?,
+                None => false,
+            };
+            let end = if is_inner {
+                None
+            } else {
+                self.end_at(here, tag)?
+            };
+            if nested.is_doubtful || end.is_some() && !nested.may_end(tag) {
                 // What of the rest is the value, and what a call, cannot be known.
                 return if cursor.is_end {
                     Ok(None)
@@ -375,51 +379,53 @@ impl Value<'_, '_> {
         }
     }
 
-    /// If the value ends at `here`: where its end ends.
-    fn end_at(&self, here: Cursor<'_>) -> Look<Option<usize>> {
-        // `</key>` in place of `</parameter>`.
-        let mut ahead = here;
-        let tag = match tag(&here) {
-            Ok(tag) => tag,
-            Err(Stop::More) => return Err(Stop::More),
-            Err(Stop::Not) => {
-                let is_mismatch = ahead.eat("</")? && !self.key.is_empty() && {
-                    let rest = ahead.rest();
-                    if rest.len() <= self.key.len() && !ahead.is_end && self.key.starts_with(rest) {
-                        return Err(Stop::More);
-                    }
-                    rest.strip_prefix(self.key)
-                        .is_some_and(|rest| rest.starts_with('>'))
-                };
-                if !is_mismatch {
-                    let Some(close) = here.sees_any(self.close)? else {
-                        return Ok(None);
-                    };
-                    ahead.at = here.at + close.len();
-                    return Ok(self.goes_on_outside(ahead)?.then_some(here.at));
-                }
-                ahead.at += self.key.len() + 1;
-                return Ok(self.goes_on_behind(ahead)?.then_some(ahead.at));
-            }
+    /// If the value ends at `here`, where this tag stands: where its end ends.
+    fn end_at(&self, here: Cursor<'_>, tag: Option<Tag<'_>>) -> Look<Option<usize>> {
+        let Some(tag) = tag else {
+            return self.end_without_tag(here);
         };
+        let mut ahead = here;
         ahead.at += tag.length;
         match (tag.role, tag.is_closing) {
             (Role::Parameter, true) => Ok(self.goes_on_behind(ahead)?.then_some(ahead.at)),
             // The closing tag is missing: the next parameter begins on its own line.
             (Role::Parameter, false) => {
-                let is_new = !tag.name.is_empty()
-                    && tag.name != self.key
+                let name = tag.name();
+                let is_new = !name.is_empty()
+                    && name != self.key
                     && here
                         .text
                         .get(..here.at)
                         .is_some_and(|before| before.ends_with('\n'))
-                    && !self.seen.contains(tag.name)
-                    && self.place.property(tag.name).is_known();
+                    && !self.seen.contains(name)
+                    && self.place.property(name).is_known();
                 Ok(is_new.then_some(here.at))
             }
             (Role::Call | Role::List, true) => Ok(self.goes_on_outside(ahead)?.then_some(here.at)),
             _ => Ok(None),
         }
+    }
+
+    /// The same where no tag stands: `</key>` in place of `</parameter>`, or a closing marker.
+    fn end_without_tag(&self, here: Cursor<'_>) -> Look<Option<usize>> {
+        let mut ahead = here;
+        let is_mismatch = ahead.eat("</")? && !self.key.is_empty() && {
+            let rest = ahead.rest();
+            if rest.len() <= self.key.len() && !ahead.is_end && self.key.starts_with(rest) {
+                return Err(Stop::More);
+            }
+            rest.strip_prefix(self.key)
+                .is_some_and(|rest| rest.starts_with('>'))
+        };
+        if !is_mismatch {
+            let Some(close) = here.sees_any(self.close)? else {
+                return Ok(None);
+            };
+            ahead.at = here.at + close.len();
+            return Ok(self.goes_on_outside(ahead)?.then_some(here.at));
+        }
+        ahead.at += self.key.len() + 1;
+        Ok(self.goes_on_behind(ahead)?.then_some(ahead.at))
     }
 
     /// Whether what follows an end of the value can follow one; `fits` judges a tag.
@@ -432,13 +438,9 @@ impl Value<'_, '_> {
                 Err(Stop::More)
             };
         }
-        if ahead.sees_any(self.close)?.is_some() {
-            return Ok(true);
-        }
-        match tag(&ahead) {
-            Ok(tag) => Ok(fits(tag)),
-            Err(Stop::More) => Err(Stop::More),
-            Err(Stop::Not) => Ok(false),
+        match any_tag(&ahead)? {
+            Some(tag) if fits(tag) => Ok(true),
+            _ => Ok(ahead.sees_any(self.close)?.is_some()),
         }
     }
 
@@ -464,13 +466,8 @@ struct Nested {
 }
 
 impl Nested {
-    /// Whether the tag that stands here, if one does, belongs to a call inside the value.
-    fn see(&mut self, here: Cursor<'_>) -> Look<bool> {
-        let tag = match tag(&here) {
-            Ok(tag) => tag,
-            Err(Stop::Not) => return Ok(false),
-            Err(Stop::More) => return Err(Stop::More),
-        };
+    /// Whether the tag that stands here belongs to a call inside the value.
+    fn see(&mut self, here: Cursor<'_>, tag: Tag<'_>) -> Look<bool> {
         if tag.is_closing {
             let opened = self.open.iter().rposition(|role| *role == tag.role);
             self.is_doubtful |= opened.is_none() && !self.open.is_empty();
@@ -488,15 +485,15 @@ impl Nested {
         Ok(begins)
     }
 
-    /// Whether a value with such calls may end here: with nothing but its own closing tag.
-    fn may_end(&self, here: Cursor<'_>) -> bool {
-        !self.any || tag(&here).is_ok_and(|tag| tag.is_closing && tag.role == Role::Parameter)
+    /// Whether a value with such calls may end with this tag: with nothing but its own.
+    fn may_end(&self, tag: Option<Tag<'_>>) -> bool {
+        !self.any || tag.is_some_and(|tag| tag.is_closing && tag.role == Role::Parameter)
     }
 }
 
 /// Whether an opening tag begins a call or a list, and is not only mentioned.
 fn begins_call(here: Cursor<'_>, tag: Tag<'_>, role: Role) -> Look<bool> {
-    if tag.is_empty || role == Role::Call && tag.name.is_empty() {
+    if tag.is_empty || role == Role::Call && tag.name().is_empty() {
         return Ok(false);
     }
     let mut inner = here;
@@ -505,12 +502,10 @@ fn begins_call(here: Cursor<'_>, tag: Tag<'_>, role: Role) -> Look<bool> {
     if inner.peek_or_end()? == b'{' {
         return Ok(true);
     }
-    match self::tag(&inner) {
-        Ok(next) if role == Role::List => Ok(next.role == Role::Call && !next.is_closing),
-        Ok(next) => Ok(next.role == Role::Parameter || next.role == Role::Call && next.is_closing),
-        Err(Stop::Not) => Ok(false),
-        Err(Stop::More) => Err(Stop::More),
-    }
+    Ok(any_tag(&inner)?.is_some_and(|next| match role {
+        Role::List => next.role == Role::Call && !next.is_closing,
+        _ => next.role == Role::Parameter || next.role == Role::Call && next.is_closing,
+    }))
 }
 
 /// A value without the one line break that the syntax adds at each end.

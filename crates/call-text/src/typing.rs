@@ -1,5 +1,7 @@
 //! Typing by the schema: what a raw text means where the syntax does not say.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::literal;
@@ -29,6 +31,11 @@ impl Types {
 
     fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
+    }
+
+    /// What one of several allows.
+    fn any(types: impl Iterator<Item = Self>) -> Self {
+        types.fold(Self::NONE, Self::or)
     }
 
     fn named(name: &str) -> Self {
@@ -159,49 +166,43 @@ impl<'s> Place<'s> {
     }
 
     fn types_of(self, schema: &'s Value, steps: usize) -> Types {
-        if steps == 0 {
+        let (Value::Object(keywords), 1..) = (schema, steps) else {
             return Types::ANY;
-        }
-        let mut types = match schema.get("type") {
-            Some(Value::String(name)) => Types::named(name),
-            Some(Value::Array(names)) => names
-                .iter()
-                .filter_map(Value::as_str)
-                .fold(Types::NONE, |types, name| types.or(Types::named(name))),
-            _ => Types::ANY,
         };
-        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-            let listed = values
-                .iter()
-                .fold(Types::NONE, |types, value| types.or(Types::of_value(value)));
-            types = types.and(listed);
+        let mut types = Types::ANY;
+        let mut is_nullable = false;
+        // In one walk: to look up each keyword that may be there takes longer.
+        for (keyword, value) in keywords {
+            let allowed = match (keyword.as_str(), value) {
+                ("type", Value::String(name)) => Types::named(name),
+                ("type", Value::Array(names)) => {
+                    let names = names.iter().filter_map(Value::as_str);
+                    Types::any(names.map(Types::named))
+                }
+                ("enum", Value::Array(values)) => Types::any(values.iter().map(Types::of_value)),
+                ("const", value) => Types::of_value(value),
+                ("$ref", Value::String(reference)) => reference
+                    .strip_prefix('#')
+                    .and_then(|pointer| self.root.pointer(pointer))
+                    .map_or(Types::ANY, |target| self.types_of(target, steps / 2)),
+                ("anyOf" | "oneOf", Value::Array(branches)) => {
+                    let branches = branches.iter().take(64);
+                    Types::any(branches.map(|branch| self.types_of(branch, steps / 2)))
+                }
+                ("allOf", Value::Array(branches)) => {
+                    branches.iter().fold(Types::ANY, |types, branch| {
+                        types.and(self.types_of(branch, steps / 2))
+                    })
+                }
+                ("nullable", Value::Bool(nullable)) => {
+                    is_nullable = *nullable;
+                    continue;
+                }
+                _ => continue,
+            };
+            types = types.and(allowed);
         }
-        if let Some(value) = schema.get("const") {
-            types = types.and(Types::of_value(value));
-        }
-        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            let target = reference
-                .strip_prefix('#')
-                .and_then(|pointer| self.root.pointer(pointer));
-            types = types.and(target.map_or(Types::ANY, |to| self.types_of(to, steps / 2)));
-        }
-        for word in ["anyOf", "oneOf"] {
-            if let Some(branches) = schema.get(word).and_then(Value::as_array) {
-                let any = branches.iter().take(64).fold(Types::NONE, |types, branch| {
-                    types.or(self.types_of(branch, steps / 2))
-                });
-                types = types.and(any);
-            }
-        }
-        for branch in schema
-            .get("allOf")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            types = types.and(self.types_of(branch, steps / 2));
-        }
-        if schema.get("nullable") == Some(&Value::Bool(true)) {
+        if is_nullable {
             types = types.or(Types::NULL);
         }
         types
@@ -212,23 +213,23 @@ impl<'s> Place<'s> {
     /// A string-only place takes the text as it is. Where other types are allowed too, exact JSON
     /// of one of them is taken, else the text. Where no string is allowed, the text is handed on
     /// as it is if it can be read as a value, else as a string, which the schema then refuses.
-    pub(crate) fn json(self, raw: &str) -> String {
+    pub(crate) fn json(self, raw: &str) -> Cow<'_, str> {
         let types = self.types();
         if types == Types::STRING {
-            return string(raw);
+            return Cow::Owned(string(raw));
         }
         let exact = raw.trim();
         if literal::is_strict_json(exact) {
             let fits = types.has(Types::of_text(exact)) && !exact.starts_with('"');
             let is_only_json = !types.has(Types::STRING);
             if fits || is_only_json {
-                return exact.to_owned();
+                return Cow::Borrowed(exact);
             }
         }
         let takes_loose = !types.has(Types::STRING) || !self.is_known();
         if takes_loose && literal::is_loose_value(exact) {
-            return exact.to_owned();
+            return Cow::Borrowed(exact);
         }
-        string(raw)
+        Cow::Owned(string(raw))
     }
 }

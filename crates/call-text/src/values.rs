@@ -114,6 +114,10 @@ pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>
         cursor.pause(|| Paused::Value(reader.pause(cursor.at)));
         return Err(Broken::More);
     }
+    cursor.leave_open(|| match result {
+        Err(_) if !reader.cursor.rest().is_empty() => reader.open_starts(),
+        _ => Vec::new(),
+    });
     let values = Values {
         text: cursor.text,
         nodes: reader.nodes,
@@ -128,17 +132,6 @@ pub(crate) fn read<'t>(cursor: &mut Cursor<'t>, bare: Bare) -> Result<Values<'t>
         }
         Err(_) => Err(Broken::Not),
     }
-}
-
-/// Where the containers begin that are open where the text at the cursor stops being a value;
-/// none if it is one, or may become one.
-pub(crate) fn open_at_break(cursor: Cursor<'_>, bare: Bare) -> Vec<usize> {
-    let mut reader = Reader::new(cursor, bare);
-    if reader.run() != Err(Stop::Not) || reader.cursor.rest().is_empty() {
-        return Vec::new();
-    }
-    let open = reader.open.iter().filter_map(|at| reader.nodes.get(*at));
-    open.map(|node| node.start).collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +182,12 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
+    /// Where the containers, calls and keywords begin that are open.
+    fn open_starts(&self) -> Vec<usize> {
+        let open = self.open.iter().filter_map(|at| self.nodes.get(*at));
+        open.map(|node| node.start).collect()
+    }
+
     fn is_whole(&self) -> bool {
         self.open.is_empty() && !self.nodes.is_empty()
     }
@@ -221,7 +220,8 @@ impl<'t> Reader<'t> {
     fn skip_blank(&mut self) -> Look<()> {
         loop {
             self.cursor.skip_space();
-            if self.open.is_empty() || !self.cursor.rest().starts_with('#') {
+            let is_comment = self.cursor.text.as_bytes().get(self.cursor.at) == Some(&b'#');
+            if self.open.is_empty() || !is_comment {
                 return Ok(());
             }
             match self.cursor.rest().find('\n') {
@@ -389,6 +389,12 @@ impl<'t> Reader<'t> {
 
     fn run_of(&self, belongs: impl Fn(char) -> bool) -> Look<usize> {
         let rest = self.cursor.rest();
+        let ascii = rest.bytes();
+        let ascii = ascii.take_while(|byte| byte.is_ascii() && belongs(char::from(*byte)));
+        let ascii = ascii.count();
+        if rest.as_bytes().get(ascii).is_some_and(u8::is_ascii) {
+            return Ok(ascii);
+        }
         match rest.find(|c| !belongs(c)) {
             Some(at) => Ok(at),
             None if self.cursor.is_end => Ok(rest.len()),
@@ -437,13 +443,14 @@ impl<'t> Reader<'t> {
             return Err(Stop::Not);
         }
         let ends = matches!(next, b',' | b')' | b']' | b'}' | b'#' | 0);
-        let is_plain = ends && (is_literal(word) || self.top() != Some(Kind::Keyword));
+        let is_literal = is_literal(word);
+        let is_plain = ends && (is_literal || self.top() != Some(Kind::Keyword));
         let may_be_text = match self.bare {
             Bare::Literals => false,
             Bare::Words => self.top() == Some(Kind::Keyword),
             Bare::Text => matches!(self.top(), Some(Kind::Keyword | Kind::Array)),
         };
-        if length > 0 && is_plain && (is_literal(word) || self.bare != Bare::Literals) {
+        if length > 0 && is_plain && (is_literal || self.bare != Bare::Literals) {
             self.cursor.at = name_end;
         } else if may_be_text {
             self.bare_text(start)?;
@@ -509,29 +516,14 @@ impl<'t> Reader<'t> {
     /// Steps over a string. A quote inside it is content unless something follows that can only
     /// follow a string. Whether it ends right before a parenthesis.
     fn string(&mut self, quote: char) -> Look<bool> {
-        let rest = self.cursor.rest();
-        let quote_text = if quote == '"' { "\"" } else { "'" };
-        let triple = if quote == '"' { "\"\"\"" } else { "'''" };
-        if self.cursor.sees(triple)? {
-            let inside = rest.get(3..).unwrap_or_default();
-            let mut from = 0;
-            while let Some(found) = inside.get(from..).and_then(|text| text.find(triple)) {
-                let end = from + found;
-                let slashes = inside.get(..end).unwrap_or_default();
-                let slashes = slashes.len() - slashes.trim_end_matches('\\').len();
-                if slashes % 2 == 0 {
-                    self.cursor.at += 3 + end + 3;
-                    return Ok(false);
-                }
-                from = end + 1;
+        let quote = if quote == '"' { b'"' } else { b'\'' };
+        let bytes = self.cursor.rest().as_bytes();
+        if bytes.get(1).is_none_or(|second| *second == quote) {
+            let triple = if quote == b'"' { "\"\"\"" } else { "'''" };
+            if self.cursor.sees(triple)? {
+                return self.triple_quoted(triple);
             }
-            if self.cursor.is_end {
-                self.cursor.at = self.cursor.text.len();
-            }
-            return self.cursor.more();
         }
-        let quote_byte = quote_text.as_bytes().first().copied().unwrap_or(b'"');
-        let bytes = rest.as_bytes();
         let (known, seen) = self.seen;
         let mut at = if known == self.cursor.at {
             seen - known
@@ -540,7 +532,7 @@ impl<'t> Reader<'t> {
         };
         while let Some(found) = bytes
             .get(at..)
-            .and_then(|rest| memchr::memchr2(quote_byte, b'\\', rest))
+            .and_then(|rest| memchr::memchr2(quote, b'\\', rest))
         {
             at += found;
             if bytes.get(at) == Some(&b'\\') {
@@ -564,6 +556,26 @@ impl<'t> Reader<'t> {
             }
         }
         self.seen = (self.cursor.at, self.cursor.at + at.max(bytes.len()));
+        if self.cursor.is_end {
+            self.cursor.at = self.cursor.text.len();
+        }
+        self.cursor.more()
+    }
+
+    /// The same of a string in three quotes.
+    fn triple_quoted(&mut self, triple: &str) -> Look<bool> {
+        let inside = self.cursor.rest().get(3..).unwrap_or_default();
+        let mut from = 0;
+        while let Some(found) = inside.get(from..).and_then(|text| text.find(triple)) {
+            let end = from + found;
+            let slashes = inside.get(..end).unwrap_or_default();
+            let slashes = slashes.len() - slashes.trim_end_matches('\\').len();
+            if slashes % 2 == 0 {
+                self.cursor.at += 3 + end + 3;
+                return Ok(false);
+            }
+            from = end + 1;
+        }
         if self.cursor.is_end {
             self.cursor.at = self.cursor.text.len();
         }

@@ -1,5 +1,7 @@
 //! What was changed, and how it is shown.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::rule::{Loss, Risk, Rule, Stage};
@@ -9,7 +11,7 @@ use crate::rule::{Loss, Risk, Rule, Stage};
 #[non_exhaustive]
 pub struct Fix {
     /// The rule's identifier.
-    pub rule: String,
+    pub rule: Cow<'static, str>,
     /// The step it belongs to.
     pub stage: Stage,
     /// Where: a JSON Pointer into the repaired arguments; empty for the whole, and for names.
@@ -25,14 +27,14 @@ pub struct Fix {
     /// What it took or added, if anything.
     pub loss: Option<Loss>,
     /// What was wrong and what is right, in one sentence.
-    pub sentence: String,
+    pub sentence: Cow<'static, str>,
 }
 
 impl Fix {
     /// A fix of `rule` with excerpts of what stood there and what stands there now.
     pub fn new(rule: &Rule, path: impl Into<String>, before: &str, after: &str) -> Self {
         Self {
-            rule: rule.id.to_owned(),
+            rule: Cow::Borrowed(rule.id),
             stage: rule.stage,
             path: path.into(),
             offset: None,
@@ -40,7 +42,7 @@ impl Fix {
             after: excerpt(after),
             risk: rule.risk,
             loss: rule.loss,
-            sentence: rule.summary.to_owned(),
+            sentence: Cow::Borrowed(rule.summary),
         }
     }
 
@@ -74,10 +76,15 @@ pub(crate) fn push_excerpt(text: &str, out: &mut String) {
         return out.push_str(text);
     }
     let head = nth_char(text, EXCERPT - TAIL - 1);
-    let tail = text.char_indices().rev().nth(TAIL - 1);
+    let last = text.get(text.len() - TAIL..);
+    let tail = last.filter(|last| last.is_ascii()).or_else(|| {
+        let start = text.char_indices().rev().nth(TAIL - 1);
+        start.and_then(|(at, _)| text.get(at..))
+    });
+    out.reserve(EXCERPT + '…'.len_utf8());
     out.push_str(head.and_then(|at| text.get(..at)).unwrap_or_default());
     out.push('…');
-    out.push_str(tail.and_then(|(at, _)| text.get(at..)).unwrap_or_default());
+    out.push_str(tail.unwrap_or_default());
 }
 
 /// Where the character stands that has `index` others before it.

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{Edit, Step};
-use crate::fix::{Fix, push_excerpt};
+use crate::fix::{EXCERPT, Fix, push_excerpt};
 use crate::json::arena::{KEY_SIDE, SIDE};
 use crate::json::emit::{Originals, emit_value};
 use crate::json::lenient::TextFix;
@@ -76,7 +76,11 @@ pub(crate) struct TextFixes {
 
 impl TextFixes {
     pub(crate) fn new(fixes: &[TextFix], emitted: &str, strict: &str) -> Self {
-        let mut shown = String::with_capacity(fixes.len() * 32);
+        let length = |range: &Range<usize>| range.len().min(EXCERPT + 8);
+        let lengths = fixes
+            .iter()
+            .map(|fix| length(&fix.before) + length(&fix.after));
+        let mut shown = String::with_capacity(lengths.sum());
         let mut show = |text: &str, range: &Range<usize>| {
             let start = shown.len();
             push_excerpt(text.get(range.clone()).unwrap_or_default(), &mut shown);

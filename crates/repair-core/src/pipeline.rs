@@ -562,7 +562,7 @@ fn doubt_respelled(read: &Read<'_>, steps: &mut [Step]) {
     }
     for step in steps {
         if let Edit::Content { node, .. } = step.edit
-            && std::ptr::eq(step.rule, &raw const argument_rules::SCALAR_TO_STRING)
+            && step.rule.id == argument_rules::SCALAR_TO_STRING.id
             && respelled.contains(&(read.arena.node(node).start as usize))
         {
             step.risk = step.risk.max(Risk::Guess);

@@ -11,37 +11,38 @@ use crate::names::near;
 pub static OPPOSITES: &[(&str, &str)] = &[
     ("above", "below"), ("accept", "decline"), ("accept", "reject"), ("activate", "suspend"),
     ("active", "inactive"), ("active", "passive"), ("add", "clear"), ("add", "delete"),
-    ("add", "drop"), ("add", "remove"), ("add", "subtract"), ("after", "before"), ("all", "none"),
-    ("allow", "block"), ("allow", "deny"), ("allow", "forbid"), ("allowlist", "blocklist"),
-    ("allowlist", "denylist"), ("and", "or"), ("append", "prepend"), ("approve", "deny"),
-    ("approve", "reject"), ("archive", "restore"), ("arm", "disarm"), ("asc", "desc"),
-    ("ascending", "descending"), ("attach", "detach"), ("backup", "restore"),
-    ("backward", "forward"), ("begin", "end"), ("best", "worst"), ("block", "permit"),
-    ("borrow", "lend"), ("bottom", "top"), ("buy", "sell"), ("cancel", "confirm"),
-    ("cancel", "resume"), ("cancel", "schedule"), ("child", "parent"), ("clear", "set"),
-    ("client", "server"), ("close", "open"), ("collapse", "expand"), ("cold", "hot"),
-    ("commit", "revert"), ("commit", "rollback"), ("compress", "decompress"),
-    ("compress", "extract"), ("connect", "disconnect"), ("cool", "heat"), ("create", "delete"),
-    ("create", "destroy"), ("create", "drop"), ("create", "remove"), ("credit", "debit"),
-    ("day", "night"), ("decode", "encode"), ("decrease", "increase"), ("decrement", "increment"),
-    ("decrypt", "encrypt"), ("delete", "get"), ("delete", "insert"), ("delete", "read"),
-    ("delete", "restore"), ("delete", "update"), ("demote", "promote"), ("deny", "grant"),
-    ("deny", "permit"), ("deposit", "withdraw"), ("dest", "origin"), ("dest", "source"),
-    ("dest", "src"), ("destination", "origin"), ("destination", "source"), ("destination", "src"),
-    ("disable", "enable"), ("disabled", "enabled"), ("disallow", "permit"), ("down", "up"),
-    ("download", "upload"), ("downgrade", "upgrade"), ("dst", "source"), ("dst", "src"),
-    ("earliest", "latest"), ("empty", "fill"), ("end", "start"), ("error", "success"),
-    ("even", "odd"), ("exclude", "include"), ("exclusive", "inclusive"), ("exit", "enter"),
-    ("expense", "income"), ("export", "import"), ("external", "internal"), ("fail", "pass"),
-    ("failure", "success"), ("false", "true"), ("fetch", "push"), ("finish", "start"),
+    ("add", "drop"), ("add", "remove"), ("add", "subtract"), ("after", "before"), ("all", "any"),
+    ("all", "none"), ("allow", "block"), ("allow", "deny"), ("allow", "forbid"),
+    ("allowlist", "blocklist"), ("allowlist", "denylist"), ("am", "pm"), ("and", "or"),
+    ("append", "prepend"), ("approve", "deny"), ("approve", "reject"), ("archive", "restore"),
+    ("arm", "disarm"), ("asc", "desc"), ("ascending", "descending"), ("attach", "detach"),
+    ("backup", "restore"), ("backward", "forward"), ("begin", "end"), ("best", "worst"),
+    ("billion", "million"), ("block", "permit"), ("borrow", "lend"), ("bottom", "top"),
+    ("buy", "sell"), ("cancel", "confirm"), ("cancel", "resume"), ("cancel", "schedule"),
+    ("child", "parent"), ("clear", "set"), ("client", "server"), ("close", "open"), ("col", "row"),
+    ("collapse", "expand"), ("cold", "hot"), ("commit", "revert"), ("commit", "rollback"),
+    ("compress", "decompress"), ("compress", "extract"), ("connect", "disconnect"),
+    ("cool", "heat"), ("create", "delete"), ("create", "destroy"), ("create", "drop"),
+    ("create", "remove"), ("credit", "debit"), ("day", "night"), ("decode", "encode"),
+    ("decrease", "increase"), ("decrement", "increment"), ("decrypt", "encrypt"), ("delete", "get"),
+    ("delete", "insert"), ("delete", "read"), ("delete", "restore"), ("delete", "update"),
+    ("demote", "promote"), ("deny", "grant"), ("deny", "permit"), ("deposit", "withdraw"),
+    ("dest", "origin"), ("dest", "source"), ("dest", "src"), ("destination", "origin"),
+    ("destination", "source"), ("destination", "src"), ("disable", "enable"),
+    ("disabled", "enabled"), ("disallow", "permit"), ("down", "up"), ("download", "upload"),
+    ("downgrade", "upgrade"), ("dst", "source"), ("dst", "src"), ("earliest", "latest"),
+    ("east", "west"), ("empty", "fill"), ("end", "start"), ("error", "success"), ("even", "odd"),
+    ("exclude", "include"), ("exclusive", "inclusive"), ("exit", "enter"), ("expense", "income"),
+    ("export", "import"), ("external", "internal"), ("fail", "pass"), ("failure", "success"),
+    ("false", "true"), ("female", "male"), ("fetch", "push"), ("finish", "start"),
     ("first", "last"), ("follow", "unfollow"), ("freeze", "thaw"), ("from", "to"), ("get", "post"),
     ("get", "put"), ("get", "set"), ("get", "update"), ("give", "take"), ("global", "local"),
     ("grant", "revoke"), ("greater", "less"), ("greater", "lesser"), ("gt", "lt"), ("gte", "lte"),
     ("head", "tail"), ("hidden", "visible"), ("hide", "show"), ("high", "low"), ("higher", "lower"),
-    ("highest", "lowest"), ("horizontal", "vertical"), ("in", "out"), ("inbound", "outbound"),
-    ("incoming", "outgoing"), ("inner", "outer"), ("input", "output"), ("insert", "remove"),
-    ("install", "remove"), ("invite", "kick"), ("join", "leave"), ("join", "split"),
-    ("keep", "drop"), ("keep", "remove"), ("kill", "start"), ("large", "small"),
+    ("highest", "lowest"), ("horizontal", "vertical"), ("http", "https"), ("in", "out"),
+    ("inbound", "outbound"), ("incoming", "outgoing"), ("inner", "outer"), ("input", "output"),
+    ("insert", "remove"), ("install", "remove"), ("invite", "kick"), ("join", "leave"),
+    ("join", "split"), ("keep", "drop"), ("keep", "remove"), ("kill", "start"), ("large", "small"),
     ("larger", "smaller"), ("largest", "smallest"), ("left", "right"), ("less", "more"),
     ("load", "save"), ("load", "store"), ("local", "remote"), ("login", "logout"),
     ("long", "short"), ("longest", "shortest"), ("lose", "win"), ("lower", "upper"),
@@ -49,15 +50,16 @@ pub static OPPOSITES: &[(&str, &str)] = &[
     ("minus", "plus"), ("most", "least"), ("mount", "umount"), ("mute", "unmute"),
     ("narrow", "wide"), ("negative", "positive"), ("never", "always"), ("new", "old"),
     ("newer", "older"), ("newest", "oldest"), ("next", "prev"), ("next", "previous"), ("no", "yes"),
-    ("off", "on"), ("offline", "online"), ("over", "under"), ("pause", "play"), ("pause", "resume"),
-    ("peek", "pop"), ("pop", "push"), ("prefix", "suffix"), ("private", "public"), ("pull", "push"),
-    ("purchase", "sell"), ("raise", "lower"), ("read", "update"), ("read", "write"),
-    ("receive", "send"), ("received", "sent"), ("receiver", "sender"), ("recipient", "sender"),
-    ("redo", "undo"), ("request", "response"), ("reserve", "cancel"), ("reserve", "release"),
-    ("resume", "stop"), ("resume", "suspend"), ("row", "column"), ("shutdown", "start"),
-    ("since", "until"), ("sink", "source"), ("slow", "fast"), ("source", "target"),
-    ("src", "target"), ("start", "stop"), ("subscribe", "unsubscribe"), ("sync", "async"),
-    ("thick", "thin"), ("unarchive", "delete"), ("whitelist", "blacklist"),
+    ("north", "south"), ("off", "on"), ("offline", "online"), ("over", "under"), ("pause", "play"),
+    ("pause", "resume"), ("peek", "pop"), ("pop", "push"), ("prefix", "suffix"),
+    ("private", "public"), ("pull", "push"), ("purchase", "sell"), ("raise", "lower"),
+    ("read", "update"), ("read", "write"), ("receive", "send"), ("received", "sent"),
+    ("receiver", "sender"), ("recipient", "sender"), ("redo", "undo"), ("request", "response"),
+    ("reserve", "cancel"), ("reserve", "release"), ("resume", "stop"), ("resume", "suspend"),
+    ("row", "column"), ("send", "spend"), ("shutdown", "start"), ("since", "until"),
+    ("sink", "source"), ("slow", "fast"), ("source", "target"), ("src", "target"),
+    ("start", "stop"), ("subscribe", "unsubscribe"), ("sync", "async"), ("thick", "thin"),
+    ("unarchive", "delete"), ("view", "review"), ("whitelist", "blacklist"),
 ];
 
 /// Prefixes that turn a word into its contrary.
@@ -263,6 +265,18 @@ pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     words_oppose || differ_by_prefix(&left, &right) || differ_by_word(&left, &right)
 }
 
+/// Whether one name can be a slip of the other, as far as their words tell: they are no opposites,
+/// and do not differ in a word of one or two letters, which is another one with any other letter
+/// (`x` and `y`, `no` and `on`).
+pub(crate) fn may_be_a_slip(written: &str, known: &str) -> bool {
+    let (left, right) = (tokens(written), tokens(known));
+    let differ_in_short_word = matches!(
+        (without(&left, &right).as_slice(), without(&right, &left).as_slice()),
+        ([x], [y]) if x.len().max(y.len()) <= 2
+    );
+    !differ_in_short_word && !are_opposites(written, known)
+}
+
 /// The words of one list that the other one does not hold as often.
 fn without<'w>(words: &'w [String], others: &'w [String]) -> Vec<&'w str> {
     let mut others: Vec<&str> = others.iter().map(String::as_str).collect();
@@ -452,6 +466,10 @@ mod tests {
             ("encrypt", "decrypt"),
             ("install", "uninstall"),
             ("nocache", "cache"),
+            ("east_wing", "west_wing"),
+            ("male_count", "female_count"),
+            ("http_port", "https_port"),
+            ("review_count", "view_count"),
         ] {
             assert!(are_opposites(a, b), "{a} {b}");
             assert!(are_opposites(b, a), "{b} {a}");
@@ -475,6 +493,24 @@ mod tests {
         ] {
             assert!(!are_opposites(a, b), "{a} {b}");
             assert!(!are_opposites(b, a), "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn short_words_do_not_slip() {
+        for (a, b) in [
+            ("point_x", "point_y"),
+            ("valueA", "valueC"),
+            ("item_no", "item_on"),
+            ("get_min", "get_max"),
+        ] {
+            assert!(!may_be_a_slip(a, b), "{a} {b}");
+        }
+        for (a, b) in [
+            ("web_serch", "web_search"),
+            ("item_x_cuont", "item_x_count"),
+        ] {
+            assert!(may_be_a_slip(a, b), "{a} {b}");
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) fn check_call(
             && model_text.to_lowercase().contains(&word))
             || fixes
                 .iter()
-                .any(|fix| ["boolean_word", "stringified_null"].contains(&fix.rule.as_str()));
+                .any(|fix| ["boolean_word", "stringified_null"].contains(&&*fix.rule));
         let is_number = is_number_of(scalar, emitted);
         prop_assert!(
             is_there || is_choice || is_word || is_number,

@@ -11,7 +11,7 @@ use crate::prose::{self, Marks};
 use crate::section::{self, Found, Next};
 use crate::tools::{Context, MAX_NAME};
 use crate::turns::{self, Turn};
-use crate::{envelope, tags, trigger, values};
+use crate::{envelope, tags, trigger};
 
 /// How many possible calls may turn out at the end of the text to be none.
 const MAX_REFUSED: usize = 64;
@@ -326,6 +326,7 @@ impl CallReader {
     fn remember<T>(&mut self, read: impl Fn(Context<'_>, &Memo) -> Look<T>) -> Look<T> {
         let memo = Memo::new(self.attempts.paused.take());
         let read = read(self.context(), &memo);
+        self.left_open = memo.left_open();
         self.attempts.paused = memo.into_paused(matches!(read, Err(Stop::More)));
         read
     }
@@ -363,6 +364,7 @@ impl CallReader {
         {
             return Ok(None);
         }
+        self.left_open.clear();
         let found = self.begin(&format::BARE_JSON, rest, is_end)?;
         if found.is_none() {
             let is_end = is_end && self.refused < MAX_REFUSED;
@@ -375,9 +377,8 @@ impl CallReader {
             }
             // What is open where a reading breaks off breaks off there too.
             self.unfinished = self.unfinished.split_off(&self.at);
-            let open = values::open_at_break(cursor, self.context().bare());
-            self.unfinished
-                .extend(open.into_iter().map(|open| self.at + open));
+            let open = self.left_open.drain(..);
+            self.unfinished.extend(open.map(|open| self.at + open));
         }
         Ok(found)
     }

@@ -1,10 +1,19 @@
 //! One tag: its role, its name and what else it says, and where it ends.
 
-use super::{CALL_WORDS, MAX_TAG, PARAMETER_WORDS, Role, Tag};
+use super::{MAX_TAG, Role, Tag};
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning, floor};
 
-/// Words of tags around calls.
-const LIST_WORDS: &[&str] = &["function_calls", "tool_calls", "tool_call", "function_call"];
+/// What the first word of a tag says; a word before its own beginnings.
+static WORDS: &[(&str, Role)] = &[
+    ("parameter", Role::Parameter),
+    ("param", Role::Parameter),
+    ("function_calls", Role::List),
+    ("function_call", Role::List),
+    ("function", Role::Call),
+    ("invoke", Role::Call),
+    ("tool_calls", Role::List),
+    ("tool_call", Role::List),
+];
 /// Characters of the bars in tags such as `<｜DSML｜invoke>`.
 const BARS: &[char] = &['｜', '‖', '|', '│', '▁'];
 
@@ -21,20 +30,9 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     let word = inside.strip_prefix('/').unwrap_or(inside);
     let is_closing = word.len() < inside.len();
     let bare = without_prefix(word);
-    let mut found: Option<(Role, &str)> = None;
-    for (role, words) in [
-        (Role::List, LIST_WORDS),
-        (Role::Call, CALL_WORDS),
-        (Role::Parameter, PARAMETER_WORDS),
-    ] {
-        for word in words {
-            let is_longer = found.is_none_or(|(_, known)| known.len() < word.len());
-            if is_longer && beginning(bare, word) == Beginning::Whole {
-                found = Some((role, word));
-            }
-        }
-    }
-    let Some((role, word)) = found else {
+    let mut words = WORDS.iter();
+    let found = words.find(|(word, _)| beginning(bare, word) == Beginning::Whole);
+    let Some((word, role)) = found else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
         return if could_grow {
             cursor.more()
@@ -61,18 +59,30 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
         return Err(Stop::Not);
     }
     Ok(Tag {
-        role,
+        role: *role,
         is_closing,
         is_empty,
-        name: name_in(attributes),
-        is_string: attribute(attributes, "string").map(|value| value == "true"),
+        attributes,
         length: rest.len() - after.len() + close + 1,
     })
+}
+
+/// The same, `None` where there is no tag of these syntaxes.
+pub(crate) fn any_tag<'t>(cursor: &Cursor<'t>) -> Look<Option<Tag<'t>>> {
+    match tag(cursor) {
+        Ok(tag) => Ok(Some(tag)),
+        Err(Stop::Not) => Ok(None),
+        Err(Stop::More) => Err(Stop::More),
+    }
 }
 
 /// Whether behind `known` bytes a tag ends that begins with none of these words.
 pub(crate) fn ends_other(text: &str, known: usize, words: &[&str]) -> bool {
     let new = text.as_bytes().get(known..).unwrap_or_default();
+    // Most pieces end here.
+    if !new.contains(&b'>') {
+        return false;
+    }
     memchr::memchr_iter(b'>', new).any(|at| {
         // No tag is longer.
         let from = floor(text, (known + at).saturating_sub(MAX_TAG));
@@ -88,12 +98,12 @@ pub(crate) fn ends_other(text: &str, known: usize, words: &[&str]) -> bool {
 /// Where the `>` of a tag stands that is in no quotes.
 fn tag_end(text: &str) -> Option<usize> {
     let mut quote = None;
-    for (at, c) in text.char_indices() {
-        match (c, quote) {
-            ('>', None) => return Some(at),
-            ('"' | '\'', None) => quote = Some(c),
-            ('<' | '\n', _) => return None,
-            (c, Some(open)) if c == open => quote = None,
+    for (at, byte) in text.bytes().enumerate() {
+        match (byte, quote) {
+            (b'>', None) => return Some(at),
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (b'<' | b'\n', _) => return None,
+            (byte, Some(open)) if byte == open => quote = None,
             _ => {}
         }
     }
@@ -119,12 +129,19 @@ fn without_prefix(text: &str) -> &str {
     text
 }
 
-/// `=f`, ` name="f"`, `Ġname='f'`, `name=f`.
-fn name_in(attributes: &str) -> &str {
-    if let Some(name) = attributes.strip_prefix('=') {
-        return name.trim().trim_matches(['"', '\'']);
+impl<'t> Tag<'t> {
+    /// The name in it: `=f`, ` name="f"`, `Ġname='f'`, `name=f`; empty if there is none.
+    pub(crate) fn name(self) -> &'t str {
+        if let Some(name) = self.attributes.strip_prefix('=') {
+            return name.trim().trim_matches(['"', '\'']);
+        }
+        attribute(self.attributes, "name").unwrap_or_default()
     }
-    attribute(attributes, "name").unwrap_or_default()
+
+    /// DSML's `string="true"`.
+    pub(super) fn is_string(self) -> Option<bool> {
+        attribute(self.attributes, "string").map(|value| value == "true")
+    }
 }
 
 fn attribute<'t>(attributes: &'t str, key: &str) -> Option<&'t str> {

@@ -10,23 +10,20 @@ pub(super) fn is_name(word: &str) -> bool {
 
 /// Whether a word is a number or one of the literals of JSON or Python.
 pub(super) fn is_literal(word: &str) -> bool {
-    if matches!(
-        word,
-        "true" | "false" | "null" | "True" | "False" | "None" | "NaN" | "nan" | "undefined"
-    ) {
-        return true;
+    if word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return matches!(
+            word,
+            "true" | "false" | "null" | "True" | "False" | "None" | "NaN" | "nan" | "undefined"
+        );
     }
-    let digits = word.trim_start_matches(['-', '+']);
-    word.len() - digits.len() <= 1
-        && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+    let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
+    let is_hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
+    let belongs = |byte: u8| match byte {
+        b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-' | b'_' => true,
+        byte => is_hexadecimal && byte.is_ascii_alphanumeric(),
+    };
+    digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
         && digits.contains(|c: char| c.is_ascii_digit())
-        && digits
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-' | '_'))
+        && digits.bytes().all(belongs)
         && !digits.contains("--")
-        && (digits.starts_with("0x")
-            || digits.starts_with("0X")
-            || digits
-                .chars()
-                .all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-' | '_')))
 }

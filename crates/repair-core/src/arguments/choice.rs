@@ -89,7 +89,7 @@ pub(super) fn near_choice<'t>(choices: &'t Choices, text: &str) -> Option<&'t st
         }
     }
     best.filter(|(value, likeness)| {
-        *likeness >= NEAR && *likeness - second > 0.1 && !words::are_opposites(text, value)
+        *likeness >= NEAR && *likeness - second > 0.1 && words::may_be_a_slip(text, value)
     })
     .map(|(value, _)| value)
 }

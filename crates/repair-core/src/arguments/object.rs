@@ -391,5 +391,5 @@ fn evidence(
     };
     // The list of aliases holds no opposites.
     let is_listed = rule.is_some_and(|rule| rule.id == rules::KEY_ALIAS.id);
-    rule.filter(|_| is_listed || !words::are_opposites(key, &property.name))
+    rule.filter(|_| is_listed || words::may_be_a_slip(key, &property.name))
 }

@@ -213,7 +213,10 @@ pub(super) fn stringified_value(
 }
 
 pub(super) fn looks_like_container(text: &str) -> bool {
-    text.trim_start().starts_with(['[', '{'])
+    let text = text.trim_start();
+    let fenced = text.strip_prefix("```");
+    let fenced = fenced.map(|text| text.trim_start_matches(char::is_alphanumeric).trim_start());
+    fenced.unwrap_or(text).starts_with(['[', '{'])
 }
 
 /// A value that was read out of a string: nothing in it may stand twice under one key.
@@ -238,7 +241,8 @@ fn read_text(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>, text: &str) -> O
     let [value] = read.values.as_slice() else {
         return None;
     };
-    if read.cut.is_some() || read.problem.is_some() {
+    // Words around it are part of a value, as they are not of the arguments.
+    if read.cut.is_some() || read.problem.is_some() || read.is_in_prose() {
         return None;
     }
     let risk = read

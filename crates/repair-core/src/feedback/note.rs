@@ -172,11 +172,11 @@ mod tests {
         for text in hostile() {
             let fixes: Vec<Fix> = (0..50)
                 .map(|n| Fix {
-                    rule: format!("rule_{n}"),
+                    rule: format!("rule_{n}").into(),
                     path: text.clone(),
                     before: text.clone(),
                     after: text.clone(),
-                    sentence: text.clone(),
+                    sentence: text.clone().into(),
                     ..number_as_text()
                 })
                 .collect();

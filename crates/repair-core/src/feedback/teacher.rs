@@ -107,7 +107,7 @@ mod tests {
     fn a_rule_that_is_not_listed_is_not_taught() {
         let fixes: Vec<Fix> = (0..11)
             .map(|n| Fix {
-                rule: format!("rule_{n:02}"),
+                rule: format!("rule_{n:02}").into(),
                 ..number_as_text()
             })
             .collect();

@@ -212,7 +212,7 @@ fn every_message_is_bounded_names_no_emitted_name_and_has_no_id() {
         let error = wrong(text, text, text, Some(text));
         let fix = Fix {
             path: text.clone(),
-            sentence: text.clone(),
+            sentence: text.clone().into(),
             before: text.clone(),
             after: text.clone(),
             ..number_as_text()

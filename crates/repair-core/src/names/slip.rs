@@ -93,7 +93,7 @@ fn is_slip(emitted: &str, fold: &str, entry: &Entry) -> bool {
     }) && !words::is_dangerous(&entry.name)
         && !is_word_of_its_own(emitted, fold, &entry.name)
         && !is_another_word(fold, &entry.name)
-        && !words::are_opposites(emitted, &entry.name)
+        && words::may_be_a_slip(emitted, &entry.name)
 }
 
 /// Whether two words begin with different letters, or one is the other with a letter in front.

@@ -348,7 +348,7 @@ impl Body {
 impl FixRecord {
     fn of(fix: &repair_core::Fix) -> Self {
         Self {
-            rule: fix.rule.clone(),
+            rule: fix.rule.to_string(),
             path: fix.path.clone(),
             before: fix.before.clone(),
             after: fix.after.clone(),

@@ -288,7 +288,7 @@ const RESTATING: [&str; 2] = ["amount", "moment"];
 /// it. A model follows what it is shown, so it is shown no other ones.
 fn is_reading(candidate: &Candidate) -> bool {
     let says_the_same = |fix: &Fix| {
-        let is_sure = fix.risk < Risk::Guess || RESTATING.contains(&fix.rule.as_str());
+        let is_sure = fix.risk < Risk::Guess || RESTATING.contains(&&*fix.rule);
         is_sure && fix.loss.is_none()
     };
     candidate.fixes.iter().all(says_the_same) && !candidate.from_cut && !candidate.tied

@@ -185,6 +185,26 @@ pub(super) fn opens(text: &str, start: usize, end: usize) -> bool {
     matches!(before, Side::Space | Side::Opener) || !matches!(after, Side::Space | Side::Closer)
 }
 
+/// Whether a text ends with what opens a raw literal of Rust, up to its quote.
+fn ends_raw_mark(before: &str) -> bool {
+    let word = before.trim_end_matches('#');
+    word.strip_suffix('r').is_some_and(|before| {
+        let before = before.strip_suffix(['b', 'c']).unwrap_or(before);
+        !before.ends_with(|c: char| c.is_alphanumeric() || c == '_') || before.ends_with("\\n")
+    })
+}
+
+/// Whether a literal may open at a quote, by what stands before it.
+pub(super) fn may_open(text: &str, quote: usize) -> bool {
+    matches!(Side::before(text, quote), Side::Space | Side::Opener)
+}
+
+/// Whether a quote stands directly behind what opens a literal in code.
+pub(super) fn is_behind_opener(text: &str, quote: usize) -> bool {
+    let before = text.get(..quote).unwrap_or_default();
+    before.ends_with(['(', '[', '{', '=']) || ends_raw_mark(before)
+}
+
 /// What stands beside a quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
@@ -210,6 +230,7 @@ impl Side {
         match before.chars().next_back() {
             None => Self::Space,
             Some('(' | '[' | '{' | '=' | ',' | ':') => Self::Opener,
+            Some('#') if ends_raw_mark(before) => Self::Opener,
             Some(other) => Self::of(other),
         }
     }

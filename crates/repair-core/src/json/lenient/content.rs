@@ -68,11 +68,23 @@ impl Written {
 
 /// Writes the inside of a string as strict JSON; legal escapes keep their spelling.
 pub(super) fn write(content: &str, out: &mut Output) -> Written {
-    let reading = Reading::of(content);
-    let mut written = Written {
-        escape: reading.risk(),
-        ..Written::default()
-    };
+    let start = out.len();
+    // Most strings were escaped as they should be.
+    write_as(content, &Reading::default(), out).unwrap_or_else(|| {
+        out.text.truncate(start);
+        let reading = Reading::of(content);
+        let written = write_as(content, &reading, out).unwrap_or_default();
+        Written {
+            escape: reading.risk().or(written.escape),
+            ..written
+        }
+    })
+}
+
+/// Writes a string whose backslashes are read in this way; `None` if an illegal escape shows that it
+/// was not escaped, and the reading says that it was.
+fn write_as(content: &str, reading: &Reading, out: &mut Output) -> Option<Written> {
+    let mut written = Written::default();
     let bytes = content.as_bytes();
     // What was read and not yet written.
     let mut from = 0;
@@ -81,7 +93,7 @@ pub(super) fn write(content: &str, out: &mut Output) -> Written {
         let stop = scan::string_stop(bytes, at);
         let Some(byte) = bytes.get(stop) else { break };
         if *byte == b'\\'
-            && let Some(length) = kept_escape(content, stop, &reading)
+            && let Some(length) = kept_escape(content, stop, reading)
         {
             at = stop + length;
             continue;
@@ -89,7 +101,11 @@ pub(super) fn write(content: &str, out: &mut Output) -> Written {
         out.push(content.get(from..stop).unwrap_or_default());
         at = stop
             + if *byte == b'\\' {
-                write_escape(content, stop, out, &mut written)
+                let (length, is_escape) = write_escape(content, stop, out, &mut written);
+                if !is_escape && !reading.is_unescaped {
+                    return None;
+                }
+                length
             } else {
                 written.control |= *byte < 0x20;
                 string::encode_special(*byte, &mut out.text);
@@ -98,7 +114,7 @@ pub(super) fn write(content: &str, out: &mut Output) -> Written {
         from = at;
     }
     out.push(content.get(from..).unwrap_or_default());
-    written
+    Some(written)
 }
 
 /// The length of the escape at `at`, if it stays as it stands.
@@ -115,40 +131,46 @@ fn kept_escape(content: &str, at: usize, reading: &Reading) -> Option<usize> {
     }
 }
 
-/// Writes the escape at `at`, which cannot stay; returns its length in the input.
-fn write_escape(content: &str, at: usize, out: &mut Output, written: &mut Written) -> usize {
+/// Writes the escape at `at`, which cannot stay; returns its length in the input, and whether it is
+/// one of any language.
+fn write_escape(
+    content: &str,
+    at: usize,
+    out: &mut Output,
+    written: &mut Written,
+) -> (usize, bool) {
     let rest = content.get(at..).unwrap_or_default();
-    let doubled = |out: &mut Output| {
+    let doubled = |out: &mut Output, is_escape: bool| {
         out.push("\\\\");
-        1
+        (1, is_escape)
     };
     match rest.as_bytes().get(1) {
         Some(b'\'' | b'`') => {
             written.decoded();
             out.push(rest.get(1..2).unwrap_or_default());
-            2
+            (2, true)
         }
         Some(b'u') => match unicode(rest) {
             Unicode::Lone => {
                 written.surrogate = true;
                 out.push("\\ufffd");
-                6
+                (6, true)
             }
             Unicode::Damaged => {
                 written.damage = written.damage.or(Some(at));
-                doubled(out)
+                doubled(out, true)
             }
-            Unicode::Whole(_) | Unicode::None => doubled(out),
+            Unicode::Whole(_) | Unicode::None => doubled(out, false),
         },
         Some(b'x') => match control_code(rest) {
             Some(code) => {
                 written.decoded();
                 string::encode_special(code, &mut out.text);
-                4
+                (4, true)
             }
-            None => doubled(out),
+            None => doubled(out, false),
         },
-        _ => doubled(out),
+        _ => doubled(out, false),
     }
 }
 

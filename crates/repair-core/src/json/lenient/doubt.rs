@@ -158,8 +158,13 @@ pub(super) fn read(
     let is_whole = text
         .get(..frame::Tail::new(text).start)
         .is_some_and(|body| body.ends_with(['}', ']', '｝', '］']));
+    let breaks_off = first.cut == Some(Cut::Inside)
+        || matches!(
+            first.problem,
+            Some(Problem::Unreadable(_) | Problem::Ambiguous(_))
+        );
     if !is_whole
-        && first.cut == Some(Cut::Inside)
+        && breaks_off
         && let Some(at) = doubts.surplus_at.into_iter().chain(doubts.torn_at).min()
         && let Some(before) = text.get(..at)
     {

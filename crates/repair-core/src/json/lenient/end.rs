@@ -7,6 +7,7 @@
 mod last;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::key::{self, Key};
@@ -62,6 +63,8 @@ pub(super) struct Ends<'t> {
     pub(super) tail: usize,
     /// What a strict reading of the value found out.
     pub(super) attempt: Cow<'t, Attempt>,
+    /// The key that was found last, and where.
+    last_key: Cell<Option<(usize, Key<'t>)>>,
     /// For each kind of closing quote.
     last: HashMap<char, last::LastEnds>,
 }
@@ -73,8 +76,21 @@ impl<'t> Ends<'t> {
             tree,
             tail,
             attempt: Cow::default(),
+            last_key: Cell::new(None),
             last: HashMap::new(),
         }
+    }
+
+    /// Any key at `at`. The one that ends a string is read next.
+    pub(super) fn key_at(&self, at: usize) -> Option<Key<'t>> {
+        if let Some((known, key)) = self.last_key.get()
+            && known == at
+        {
+            return Some(key);
+        }
+        let key = key::any(self.rest(at))?;
+        self.last_key.set(Some((at, key)));
+        Some(key)
     }
 
     fn rest(&self, at: usize) -> &'t str {
@@ -148,9 +164,9 @@ impl<'t> Ends<'t> {
             Some('}' | ']' | '｝' | '］' | ')') => self.closers(at, stack),
             Some('"' | '\'' | '“') => self.without_comma(after, at, frame),
             Some('+') => self.before_plus(after, at),
-            Some('/') if self.rest(at).starts_with("/*") || self.rest(at).starts_with("//") => {
-                self.before_comment(at, stack)
-            }
+            Some('/') if self.rest(at).starts_with("/*") => self.before_comment(at, stack),
+            Some('/') if at == after && starts_literal(self.rest(at)) => End::Content,
+            Some('/') if self.rest(at).starts_with("//") => self.before_comment(at, stack),
             Some('/' | '#') if at > after => self.before_comment(at, stack),
             Some(next) if at > after => self.before_bare(after, at, next, frame),
             _ => End::Content,
@@ -254,7 +270,7 @@ impl<'t> Ends<'t> {
                 Some(closer) => self.closers(closer, stack).at_most(End::Member),
                 None => End::Content,
             },
-            Some(_) if frame.is_object => match key::any(rest) {
+            Some(_) if frame.is_object => match self.key_at(at) {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
                 None if is_broken_off_key(rest) => End::Member,
@@ -277,7 +293,7 @@ impl<'t> Ends<'t> {
     /// closing quote: one that the schema knows, or one before a value.
     fn is_broken_member(&self, rest: &str, frame: &Frame<'t>) -> bool {
         if rest.starts_with('{') {
-            return true;
+            return self.is_value(self.text.len() - rest.len());
         }
         let is_new = |name: &str| !frame.keys.contains(name);
         if let Some(key) = rest.strip_prefix('"').and_then(key::bare)
@@ -328,7 +344,7 @@ impl<'t> Ends<'t> {
             at = self.space(at + closer.length);
         }
         let key = self.behind_next_comma(at)?;
-        let key = key::any(self.rest(key))?;
+        let key = self.key_at(key)?;
         Some((open.last().or(stack.first())?, key.name))
     }
 
@@ -360,7 +376,6 @@ impl<'t> Ends<'t> {
         };
         let value = self.space(colon + separator);
         let next = self.char_at(value).filter(|_| value < self.tail);
-        let has_value = next.is_none_or(|next| starts_value(next, self.rest(value)));
         let name = key::decoded(key.name);
         let is_new = !frame.keys.contains(&name);
         let is_like_others = frame.keys.is_empty() || frame.key_quote == key.quote;
@@ -368,6 +383,10 @@ impl<'t> Ends<'t> {
         if is_new && is_like_others && is_known && self.may_begin(next, frame.place, &name) {
             return End::Certain;
         }
+        let has_value = next.is_none_or(|next| {
+            starts_value(next, self.rest(value))
+                && (self.tree.is_open(frame.place) || self.is_value(value))
+        });
         // Code between two quotes, with a colon behind them, looks like a long key.
         let is_plain = key.name.len() <= MAX_PLAIN_KEY && !key.name.contains(['{', '}']);
         let takes_any = self.takes_any_key(frame);
@@ -391,12 +410,53 @@ impl<'t> Ends<'t> {
         }
     }
 
+    /// Whether what stands at `at` is a value rather than code that starts like one: behind a
+    /// bracket stands what a container begins with, behind a number or literal a delimiter.
+    fn is_value(&self, at: usize) -> bool {
+        let rest = self.rest(at);
+        match rest.as_bytes().first() {
+            Some(b'{') => {
+                let inside = self.trivia(at + 1);
+                match self.char_at(inside) {
+                    Some('}') => self.is_delimited(inside + 1),
+                    Some('"') | None => true,
+                    Some(_) => key::bare(self.rest(inside)).is_some(),
+                }
+            }
+            Some(b'[') => {
+                let inside = self.trivia(at + 1);
+                match self.char_at(inside) {
+                    Some(']') => self.is_delimited(inside + 1),
+                    Some(next) => starts_value(next, self.rest(inside)),
+                    None => true,
+                }
+            }
+            Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => {
+                let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-');
+                let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+                self.is_delimited(at + end)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether at `at` stands what may follow a value.
+    fn is_delimited(&self, at: usize) -> bool {
+        at >= self.tail
+            || self.rest(at).starts_with("\\n")
+            || self
+                .char_at(at)
+                .is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}' | ']' | '/' | ';'))
+    }
+
     /// Whether a property's value may begin with this character: a container stands only where
     /// one is declared.
     fn may_begin(&self, next: Option<char>, place: Place, key: &str) -> bool {
-        let kinds = self.tree.kinds_at(self.tree.member(place, key));
         match next {
-            Some('{' | '[') => kinds.meets(Kinds::CONTAINERS),
+            Some('{' | '[') => {
+                let kinds = self.tree.kinds_at(self.tree.member(place, key));
+                kinds.meets(Kinds::CONTAINERS)
+            }
             _ => true,
         }
     }
@@ -548,6 +608,19 @@ pub(super) fn is_broken_off_key(rest: &str) -> bool {
                 .get(end + 1..)
                 .is_some_and(|after| after.trim_start().is_empty()),
         })
+}
+
+/// Whether text directly behind a quote is the beginning of a literal in code: on its line another
+/// quote stands before what follows a literal.
+fn starts_literal(rest: &str) -> bool {
+    let window = rest.as_bytes().get(..rest.len().min(MAX_COMMENT));
+    let line = window
+        .unwrap_or_default()
+        .split(|byte| *byte == b'\n')
+        .next();
+    line.unwrap_or_default()
+        .windows(2)
+        .any(|pair| matches!(pair, [b'"', b',' | b')' | b']' | b'}' | b';' | b':']))
 }
 
 /// Longest literal, in bytes.

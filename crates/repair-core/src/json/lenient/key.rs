@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::json::string;
+use crate::json::{scan, string};
 use crate::schema::{Place, Tree};
 
 /// Longest key that look-ahead recognises, in bytes.
@@ -49,6 +49,9 @@ const FEW: usize = 16;
 impl<'t> Seen<'t> {
     pub(super) fn insert(&mut self, key: Cow<'t, str>) {
         if self.few.len() < FEW {
+            if self.few.is_empty() {
+                self.few.reserve(FEW / 2);
+            }
             self.few.push(key);
         } else {
             self.more.insert(key);
@@ -91,7 +94,11 @@ pub(super) fn closing_quote(inside: &str, closers: &[char]) -> Option<(usize, ch
 
 /// What a key between quotes means, its escapes undone.
 pub(super) fn decoded(name: &str) -> Cow<'_, str> {
-    string::decode(name)
+    if name.as_bytes().contains(&b'\\') {
+        string::decode(name)
+    } else {
+        Cow::Borrowed(name)
+    }
 }
 
 /// A quoted key and its colon at the start of a text.
@@ -104,7 +111,7 @@ pub(super) fn quoted(text: &str) -> Option<Key<'_>> {
     let inside = text.get(quote.len_utf8()..)?;
     let (end, closer) = closing_quote(window(inside), closers)?;
     let name = inside.get(..end)?;
-    if name.contains('\n') {
+    if name.as_bytes().contains(&b'\n') {
         return None;
     }
     let length = quote.len_utf8() + end + closer.len_utf8();
@@ -199,10 +206,8 @@ fn window(text: &str) -> &str {
 }
 
 fn colon_after(text: &str, from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    let trimmed = rest.trim_start_matches([' ', '\t', '\n', '\r']);
-    let at = from + (rest.len() - trimmed.len());
-    trimmed.starts_with([':', '：', '=']).then_some(at)
+    let at = scan::skip_space(text.as_bytes(), from);
+    text.get(at..)?.starts_with([':', '：', '=']).then_some(at)
 }
 
 /// Whether a text without its opening brace starts with a member: a quoted key, or a bare one that

@@ -42,9 +42,7 @@ pub(crate) struct TextFix {
 impl TextFix {
     /// Whether it wrote a number or literal in another way than the model did.
     pub(crate) fn is_respelling(&self) -> bool {
-        [&rules::NUMBER_FORM, &rules::LITERAL]
-            .iter()
-            .any(|rule| std::ptr::eq(*rule, self.rule))
+        [rules::NUMBER_FORM.id, rules::LITERAL.id].contains(&self.rule.id)
     }
 }
 
@@ -96,6 +94,13 @@ pub(crate) struct Lenient {
     /// The first problem. What was read is strict JSON all the same (null for a non-finite
     /// number).
     pub(crate) problem: Option<Problem>,
+}
+
+impl Lenient {
+    /// Whether words around the value were left out.
+    pub(crate) fn is_in_prose(&self) -> bool {
+        self.fixes.iter().any(|fix| fix.rule.id == rules::PROSE.id)
+    }
 }
 
 /// Reads a text that is not strict JSON; `place` is where its value stands in the schema, `attempt`

@@ -7,6 +7,7 @@ use super::doubt::Doubts;
 use super::end::{Ends, starts_value};
 use super::output::Output;
 use super::{Cut, Problem, key, rules, token};
+use crate::json::scan;
 use crate::json::string::{self, StrictEnd};
 use crate::rule::Risk;
 use crate::schema::{Place, Tree};
@@ -136,10 +137,16 @@ impl<'t, 'f> Reader<'t, 'f> {
     /// Copies white space; leaves comments and the like out.
     fn trivia(&mut self) {
         loop {
-            let rest = self.rest(self.at);
-            let space = rest.len() - rest.trim_start_matches([' ', '\n', '\r', '\t']).len();
-            self.out.push(rest.get(..space).unwrap_or_default());
-            self.at += space;
+            let bytes = self.text.as_bytes();
+            let end = scan::skip_space(bytes, self.at);
+            self.out
+                .push(self.text.get(self.at..end).unwrap_or_default());
+            self.at = end;
+            // What most values and separators begin with.
+            let next = bytes.get(end);
+            if next.is_some_and(|byte| byte.is_ascii_graphic() && !b"/#\\".contains(byte)) {
+                return;
+            }
             let Some((length, rule)) = self.oddity() else {
                 return;
             };
@@ -310,7 +317,9 @@ impl<'t, 'f> Reader<'t, 'f> {
             return;
         }
         let rest = self.rest(self.at);
-        match key::any(rest)
+        match self
+            .ends
+            .key_at(self.at)
             .or_else(|| long_key(rest))
             .or_else(|| key::unclosed(rest))
         {
@@ -421,6 +430,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         }
         if name.len() > 64
             || name.contains(['\n', ':', '{', '['])
+            || value.starts_with("- ")
             || !value.starts_with(|c: char| starts_value(c, value))
         {
             return self.fail();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::balance::{self, Balance};
 use super::content::{Written, without_half_escape, write};
 use super::end::{End, is_broken_off_key};
-use super::reader::Reader;
+use super::reader::{Frame, Reader};
 use super::{Cut, Problem, key, rules};
 use crate::json::scan;
 use crate::json::string::StrictEnd;
@@ -109,12 +109,11 @@ impl Reader<'_, '_> {
         let mut passed = Passed::default();
         // Where an item ends if the first raw quote opens the next one.
         let mut item_end = None;
-        while let Some((stop, character)) = self.next_stop(at, closers) {
-            let after = stop + character.len_utf8();
-            if character == '\\' {
-                at = self.behind_escape(stop);
-                continue;
-            }
+        while let Some(Range {
+            start: stop,
+            end: after,
+        }) = self.next_quote(at, closers)
+        {
             if self.ends_string(start, stop..after, inner, &mut balance, &mut passed) {
                 if let Some(end) = item_end.filter(|_| inner == 1) {
                     return Found {
@@ -164,12 +163,19 @@ impl Reader<'_, '_> {
                     inner,
                 };
             }
-            if inner == 0 {
-                item_end = self.end_before_comma(content, stop);
-                if self.is_torn(stop..after) || self.opens_key(content, stop) {
-                    self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
-                    self.doubts.give_up();
+            let is_torn = match inner {
+                0 => {
+                    item_end = self.end_before_comma(content, stop);
+                    self.is_torn(&(stop..after))
+                        || (item_end.is_none() && self.opens_next(content, stop))
                 }
+                // What looked like the next item is none.
+                1 => item_end.is_some(),
+                _ => false,
+            };
+            if is_torn {
+                self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+                self.doubts.give_up();
             }
             lone_quote =
                 (inner == 0 && !balance::opens(self.text, stop, after)).then_some(stop..after);
@@ -212,25 +218,16 @@ impl Reader<'_, '_> {
             && self.rest(after).trim_start().len() <= self.text.len() - self.ends.tail
     }
 
-    fn behind_escape(&self, backslash: usize) -> usize {
-        let escaped = self.rest(backslash + 1).chars().next();
-        backslash + 1 + escaped.map_or(0, char::len_utf8)
-    }
-
     /// The balance of a string's content, whose raw quotes are all in it.
     fn balance_with_brackets(&self, content: Range<usize>, closers: &[char]) -> Balance {
         let mut balance = Balance::with_brackets(content.start);
         let mut at = content.start;
-        while let Some((stop, character)) = self.next_stop(at, closers)
-            && stop < content.end
+        while let Some(quote) = self.next_quote(at, closers)
+            && quote.start < content.end
         {
-            if character == '\\' {
-                at = self.behind_escape(stop);
-            } else {
-                at = stop + character.len_utf8();
-                balance.read(self.text, stop);
-                balance.quote(self.text, stop, at);
-            }
+            at = quote.end;
+            balance.read(self.text, quote.start);
+            balance.quote(self.text, quote.start, at);
         }
         balance.read(self.text, content.end);
         balance
@@ -254,30 +251,42 @@ impl Reader<'_, '_> {
 
     /// Whether the first raw quote of a string looks like its end, but what follows does not fit and
     /// no schema says that the quote is content.
-    fn is_torn(&self, quote: Range<usize>) -> bool {
+    fn is_torn(&self, quote: &Range<usize>) -> bool {
+        let Some(frame) = self.stack.last() else {
+            return false;
+        };
         let next = self.rest(quote.end).trim_start().chars().next();
-        match self.stack.last() {
-            Some(frame) if !frame.is_object => next == Some(':'),
-            Some(_) => {
-                next == Some(',') && self.ends.knows_no_keys(&self.stack) && {
-                    let before = self.text.get(..quote.start).unwrap_or_default();
-                    before.ends_with(|c: char| c.is_alphanumeric())
-                }
+        match next {
+            Some(':') if !frame.is_object => true,
+            Some(',' | '}' | ']' | ':' | '"' | '{' | '[') => {
+                self.takes_undeclared(frame) && !balance::may_open(self.text, quote.start)
             }
-            None => false,
+            _ => false,
         }
     }
 
-    /// Whether the first raw quote of a string stands behind a comma and opens what looks like a key,
-    /// where the schema allows other keys: the string may have lost its closing quote before it.
-    fn opens_key(&self, content: usize, quote: usize) -> bool {
-        let takes_keys = self
+    /// Whether the schema does not rule out what it does not declare: in arrays and open objects.
+    fn takes_undeclared(&self, frame: &Frame<'_>) -> bool {
+        !frame.is_object || self.tree.is_open(frame.place)
+    }
+
+    /// Whether the first raw quote of a string stands behind a comma and opens what looks like a key
+    /// or item: the string may have lost its closing quote before it.
+    fn opens_next(&self, content: usize, quote: usize) -> bool {
+        let Some(frame) = self
             .stack
             .last()
-            .is_some_and(|frame| frame.is_object && self.tree.is_open(frame.place));
-        let before = self.text.get(content..quote).filter(|_| takes_keys);
-        before.is_some_and(|before| before.trim_end().ends_with(','))
-            && key::quoted(self.rest(quote)).is_some_and(|key| key::is_word(key.name))
+            .filter(|frame| self.takes_undeclared(frame))
+        else {
+            return false;
+        };
+        let before = self.text.get(content..quote).unwrap_or_default();
+        let before = before.trim_end_matches(|c: char| {
+            c.is_whitespace() || (!frame.is_object && matches!(c, '[' | '{'))
+        });
+        before.ends_with(',')
+            && (!frame.is_object
+                || key::quoted(self.rest(quote)).is_some_and(|key| key::is_word(key.name)))
     }
 
     /// Up to where the text is content of an unclosed string for certain: closers of all that is
@@ -298,8 +307,10 @@ impl Reader<'_, '_> {
     fn end_before_comma(&self, content: usize, quote: usize) -> Option<usize> {
         let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
         let before = self.text.get(content..quote).filter(|_| in_array)?;
-        let end = before.trim_end().strip_suffix(',')?;
-        Some(content + end.len())
+        let item = before.trim_end().strip_suffix(',')?;
+        // Behind a closer of its own it is no item: the array ends there, or an inner one.
+        let holds = |opener, closer| item.matches(opener).count() >= item.matches(closer).count();
+        (holds('[', ']') && holds('{', '}')).then_some(content + item.len())
     }
 
     /// A string in which nothing is wrong, up to its end or that of the text.
@@ -346,6 +357,13 @@ impl Reader<'_, '_> {
         }
         balance.read(self.text, quote.start);
         if end == End::Content {
+            return false;
+        }
+        if end == End::Member
+            && !is_escaped
+            && balance::is_behind_opener(self.text, quote.start)
+            && self.is_foreign(quote.end)
+        {
             return false;
         }
         if end == End::Broken {
@@ -399,6 +417,15 @@ impl Reader<'_, '_> {
         ends
     }
 
+    /// Whether the key behind a quote can be no member, because the schema rules out what it does not
+    /// declare.
+    fn is_foreign(&self, after: usize) -> bool {
+        let next = self.ends.next_key(after, &self.stack);
+        next.is_some_and(|(frame, key)| {
+            !self.tree.is_open(frame.place) && !self.tree.declares(frame.place, &key::decoded(key))
+        })
+    }
+
     /// Whether the schema can tell if a quote ends its string: not where any key is welcome in the
     /// innermost object, and not before an undeclared one, which the model may well have meant.
     fn schema_tells(&self, end: End, after: usize) -> bool {
@@ -410,20 +437,21 @@ impl Reader<'_, '_> {
             || next().is_none_or(|(frame, key)| self.tree.declares(frame.place, &key::decoded(key)))
     }
 
-    /// The next quote or backslash.
-    fn next_stop(&self, at: usize, closers: &[char]) -> Option<(usize, char)> {
+    /// The next closing quote that no backslash escapes.
+    fn next_quote(&self, from: usize, closers: &[char]) -> Option<Range<usize>> {
         if closers == ['"'] {
-            let stop = scan::quote_or_backslash(self.text.as_bytes(), at);
-            let byte = self.text.as_bytes().get(stop)?;
-            return Some((stop, char::from(*byte)));
+            let bytes = self.text.as_bytes();
+            let mut at = from;
+            loop {
+                at = scan::quote_or_backslash(bytes, at);
+                match bytes.get(at)? {
+                    b'\\' => at += 2,
+                    _ => return Some(at..at + 1),
+                }
+            }
         }
-        let found = self
-            .rest(at)
-            .find(|c: char| c == '\\' || closers.contains(&c))?;
-        self.rest(at + found)
-            .chars()
-            .next()
-            .map(|character| (at + found, character))
+        let (at, closer) = key::closing_quote(self.rest(from), closers)?;
+        Some(from + at..from + at + closer.len_utf8())
     }
 
     /// Where a string ends whose closing quote is missing before the key at `quote_at`.
