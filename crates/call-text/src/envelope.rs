@@ -6,6 +6,7 @@ mod extent;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use crate::body::{self, Around, Mark};
 use crate::cursor::{Cursor, Look, Stop};
 use crate::literal;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
@@ -88,6 +89,23 @@ pub(crate) struct Place<'f> {
     pub(crate) name_is_key: bool,
 }
 
+impl Place<'_> {
+    /// Whether no marker stands around.
+    fn is_bare(self) -> bool {
+        self.open.is_empty() && self.close.is_empty()
+    }
+
+    /// Whether the tool's name is always the key.
+    fn is_named(self) -> bool {
+        self.name_is_key && !self.open.is_empty()
+    }
+
+    /// Whether a key is the name of a tool.
+    fn names(self, key: &str, context: Context<'_>) -> bool {
+        self.is_named() && context.declares(key)
+    }
+}
+
 /// Reads the JSON at the cursor as calls and steps over it. Where it is no JSON, the first closing
 /// marker, or the end of the text, ends it.
 pub(crate) fn read(
@@ -106,30 +124,69 @@ pub(crate) fn read(
                 place,
                 context,
             };
-            reader.all(0).ok_or(Stop::Not)
+            let calls = reader.all(0).ok_or(Stop::Not)?;
+            if place.is_bare() {
+                if !context.may_be_inside {
+                    skip_closers(cursor)?;
+                }
+                return Ok(calls);
+            }
+            let balanced = cursor.at;
+            let Some((end, ending)) = goes_on(start.at, *cursor, place)? else {
+                return Ok(calls);
+            };
+            cursor.at = end;
+            if body::is_only_closers(cursor.since(balanced)) {
+                return Ok(calls);
+            }
+            broken::read(cursor.since(start.at), ending, place, context).ok_or(Stop::Not)
         }
         Err(Broken::More) => Err(Stop::More),
         Err(why) => {
-            if !begins_as_call(start)? {
+            if !begins_as_call(start)? && !broken::begins_named(start, place, context)? {
                 return Err(Stop::Not);
             }
             let is_cut = matches!(why, Broken::Cut(_));
             let (length, ending) = extent(start, place, is_cut)?;
-            let text = start.rest().get(..length).unwrap_or_default();
-            let calls = broken::read(text, context).ok_or(Stop::Not)?;
             cursor.at = start.at + length;
-            let is_cut = |call: &Printed| call.ending == Ending::Cut;
-            Ok(calls
-                .into_iter()
-                .map(|call| {
-                    if is_cut(&call) {
-                        call
-                    } else {
-                        call.ending(ending)
-                    }
-                })
-                .collect())
+            broken::read(cursor.since(start.at), ending, place, context).ok_or(Stop::Not)
         }
+    }
+}
+
+/// Where the JSON ends whose brackets are balanced at `behind`, if that is not its end.
+fn goes_on(start: usize, behind: Cursor<'_>, place: Place<'_>) -> Look<Option<(usize, Ending)>> {
+    let mark = |mut here: Cursor<'_>| {
+        if here.sees_any(place.close)?.is_some() {
+            return Ok(Some(Mark::Close));
+        }
+        let is_open = here.eat_any(place.open)? && begins_as_call(here)?;
+        Ok(is_open.then_some(Mark::Open))
+    };
+    let follows = |here: Cursor<'_>| {
+        let is_value = matches!(here.peek_or_end()?, b'{' | b'[');
+        Ok(is_value
+            || here.sees_any(place.close)?.is_some()
+            || here.sees_any(place.open)?.is_some())
+    };
+    let around = Around {
+        is_closed: false,
+        mark: &mark,
+        follows: &follows,
+    };
+    body::goes_on(start, behind, &around)
+}
+
+/// Steps over surplus closing brackets.
+fn skip_closers(cursor: &mut Cursor<'_>) -> Look<()> {
+    let mut ahead = *cursor;
+    loop {
+        ahead.skip_space();
+        if !matches!(ahead.peek_or_end()?, b'}' | b']') {
+            return Ok(());
+        }
+        ahead.at += 1;
+        *cursor = ahead;
     }
 }
 

@@ -66,18 +66,22 @@ impl Format {
             close: self.close,
             name_is_key: matches!(self.body, Body::NamedJson) || !self.is_marked(),
         };
+        let marks = named::Marks {
+            open: self.open,
+            close: self.close,
+        };
         match &self.body {
             Body::Json | Body::NamedJson => envelope::read(cursor, place, context),
             Body::Python => python::read_many(cursor, context),
-            Body::Named(shape) => named::read(cursor, shape, self.close, context),
+            Body::Named(shape) => named::read(cursor, shape, marks, context),
             Body::Pairs(tags) => pairs::read(cursor, tags, self.open, self.close, context),
             Body::Tags => tags::read(cursor, self.close, context),
             Body::Elements => elements::read(cursor, context),
             Body::ToolTag => marked::read_tool_tag(cursor, context),
             Body::Gemma => marked::read_gemma(cursor, self.close, context),
             Body::Kimi => marked::read_kimi(cursor, context),
-            Body::React => named::read_react(cursor, context),
-            Body::Harmony => named::read_harmony(cursor, self.close, context),
+            Body::React => named::read_react(cursor, marks, context),
+            Body::Harmony => named::read_harmony(cursor, marks, context),
             Body::Any => {
                 let mut ahead = *cursor;
                 match envelope::read(&mut ahead, place, context) {

@@ -19,6 +19,7 @@
 //! | `format` | the table of formats: adding one is adding an entry |
 //! | `section` | markers, one call after another, closing markers |
 //! | `envelope`, `python`, `tags`, `elements`, `pairs`, `named`, `marked` | a reader for each family of formats |
+//! | `body` | how far the JSON of a call goes |
 //! | `values`, `literal` | values as models print them: JSON, Python and between |
 //! | `typing`, `tools` | what the schema says about a raw text; which names are tools |
 //! | `cursor`, `printed` | looking at a text that may still grow; a call as it was printed |
@@ -26,6 +27,7 @@
 #![deny(clippy::disallowed_methods)]
 
 mod attempts;
+mod body;
 mod cursor;
 mod deltas;
 mod elements;

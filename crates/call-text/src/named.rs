@@ -1,5 +1,6 @@
 //! Calls as a name, something between, and the JSON of the arguments.
 
+use crate::body::{self, Around, Mark};
 use crate::cursor::{Cursor, Look, Stop};
 use crate::printed::{Ending, Printed, clean_name, string};
 use crate::tools::{Context, MAX_NAME};
@@ -16,6 +17,15 @@ pub(crate) struct Shape {
     pub(crate) id: Option<&'static str>,
     /// Whether something must stand between name and arguments, or before the name.
     pub(crate) is_bare: bool,
+    /// Whether each call has a marker behind it.
+    pub(crate) is_closed: bool,
+}
+
+/// The markers of a format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Marks<'f> {
+    pub(crate) open: &'f [&'static str],
+    pub(crate) close: &'f [&'static str],
 }
 
 pub(crate) static MISTRAL: Shape = Shape {
@@ -23,6 +33,7 @@ pub(crate) static MISTRAL: Shape = Shape {
     between: &["[ARGS]", "[ARGS"],
     id: Some("[CALL_ID]"),
     is_bare: true,
+    is_closed: false,
 };
 
 pub(crate) static KIMI: Shape = Shape {
@@ -30,6 +41,7 @@ pub(crate) static KIMI: Shape = Shape {
     between: &["<|tool_call_argument_begin|>"],
     id: None,
     is_bare: true,
+    is_closed: true,
 };
 
 pub(crate) static DEEPSEEK: Shape = Shape {
@@ -47,6 +59,7 @@ pub(crate) static DEEPSEEK: Shape = Shape {
     ],
     id: None,
     is_bare: true,
+    is_closed: true,
 };
 
 /// `NAME` and JSON, nothing between.
@@ -55,15 +68,40 @@ pub(crate) static PLAIN: Shape = Shape {
     between: &[],
     id: None,
     is_bare: false,
+    is_closed: false,
 };
 
 /// Reads one call and steps over it.
 pub(crate) fn read(
     cursor: &mut Cursor<'_>,
     shape: &Shape,
-    close: &[&'static str],
+    marks: Marks<'_>,
     context: Context<'_>,
 ) -> Look<Vec<Printed>> {
+    let mut printed = head(cursor, shape, context)?;
+    let fenced = eat_fence(cursor)?;
+    cursor.skip_space();
+    if cursor.sees_any(marks.close)?.is_some() {
+        return Ok(vec![printed.ending(Ending::Closed)]);
+    }
+    let begins = |mut here: Cursor<'_>| {
+        let printed = or_not(head(&mut here, shape, context))?;
+        Ok(printed.is_some() && matches!(here.peek_or_end()?, b'{' | b'`'))
+    };
+    let (arguments, ending) = arguments(cursor, marks, shape.is_closed, &begins)?;
+    if fenced {
+        let mut ahead = *cursor;
+        ahead.skip_space();
+        if ahead.eat("```")? {
+            *cursor = ahead;
+        }
+    }
+    printed.arguments = Some(arguments);
+    Ok(vec![printed.ending(ending)])
+}
+
+/// Steps over the name of a call, and what may stand around it.
+fn head(cursor: &mut Cursor<'_>, shape: &Shape, context: Context<'_>) -> Look<Printed> {
     cursor.skip_space();
     cursor.eat_any(shape.before)?;
     cursor.skip_space();
@@ -100,27 +138,18 @@ pub(crate) fn read(
     loop {
         cursor.skip_space();
         if !cursor.eat_any(shape.between)? {
-            break;
+            return Ok(printed);
         }
     }
-    let fenced = eat_fence(cursor)?;
-    cursor.skip_space();
-    if cursor.sees_any(close)?.is_some() {
-        return Ok(vec![printed.ending(Ending::Closed)]);
+}
+
+/// What is there; `None` if nothing is.
+fn or_not<T>(look: Look<T>) -> Look<Option<T>> {
+    match look {
+        Ok(found) => Ok(Some(found)),
+        Err(Stop::Not) => Ok(None),
+        Err(Stop::More) => Err(Stop::More),
     }
-    if cursor.peek()? != '{' {
-        return Err(Stop::Not);
-    }
-    let (arguments, ending) = arguments(cursor, close)?;
-    if fenced {
-        let mut ahead = *cursor;
-        ahead.skip_space();
-        if ahead.eat("```")? {
-            *cursor = ahead;
-        }
-    }
-    printed.arguments = Some(arguments);
-    Ok(vec![printed.ending(ending)])
 }
 
 /// Whether a printed name is the model's own id, such as `functions.f:0`.
@@ -161,27 +190,66 @@ pub(crate) fn eat_fence(cursor: &mut Cursor<'_>) -> Look<bool> {
     Ok(true)
 }
 
-/// The text of the arguments' object at the cursor, as it stands; steps over it. Where it is
-/// broken, a closing marker or the end of the text ends it.
-pub(crate) fn arguments(cursor: &mut Cursor<'_>, close: &[&'static str]) -> Look<(String, Ending)> {
+/// The text of the arguments at the cursor, as it stands: an object, or one in a string; steps over
+/// it. Where it is broken, a closing marker or the end of the text ends it. `begins`: whether a call
+/// begins at a place, its opening marker aside.
+fn arguments(
+    cursor: &mut Cursor<'_>,
+    marks: Marks<'_>,
+    is_closed: bool,
+    begins: &dyn Fn(Cursor<'_>) -> Look<bool>,
+) -> Look<(String, Ending)> {
     let start = *cursor;
-    match values::read(cursor, Bare::Words) {
-        Ok(_) => Ok((cursor.since(start.at).to_owned(), Ending::Own)),
+    let mark = |mut here: Cursor<'_>| {
+        let closer = here.sees_any(marks.close)?;
+        // A marker that opens the next call and closes none.
+        let is_close = closer.is_some_and(|closer| !marks.open.contains(&closer));
+        if is_close {
+            return Ok(Some(Mark::Close));
+        }
+        let is_open = here.eat_any(marks.open)? && {
+            here.eat_any(marks.open)?;
+            begins(here)?
+        };
+        Ok(is_open.then_some(Mark::Open))
+    };
+    let follows = |here: Cursor<'_>| {
+        let is_marker = here.sees_any(marks.close)?.or(here.sees_any(marks.open)?);
+        Ok(is_marker.is_some() || begins(here)?)
+    };
+    let around = Around {
+        is_closed,
+        mark: &mark,
+        follows: &follows,
+    };
+    let read = if cursor.peek()? == '{' {
+        values::read(cursor, Bare::Words).map(|_| ())
+    } else {
+        cursor.at += body::encoded(*cursor)?.ok_or(Stop::Not)?.len();
+        Ok(())
+    };
+    match read {
+        Ok(()) => match body::goes_on(start.at, *cursor, &around)? {
+            None => Ok((cursor.since(start.at).to_owned(), Ending::Own)),
+            Some((end, ending)) => {
+                cursor.at = end;
+                Ok((cursor.since(start.at).to_owned(), ending))
+            }
+        },
         Err(Broken::More) => Err(Stop::More),
         Err(Broken::Cut(_) | Broken::Not) => {
             let rest = start.rest();
             let begins_any = |at: &usize| {
                 let here = rest.get(*at..).unwrap_or_default();
-                close.iter().any(|marker| here.starts_with(marker))
+                marks.close.iter().any(|marker| here.starts_with(marker))
             };
             let mut places = rest.char_indices().map(|(at, _)| at);
             let end = places.find(begins_any);
             match end {
                 Some(end) => {
                     cursor.at = start.at + end;
-                    let text = rest.get(..end).unwrap_or_default().trim_end();
-                    let text = text.strip_suffix("```").map_or(text, str::trim_end);
-                    Ok((text.to_owned(), Ending::Closed))
+                    let text = rest.get(..end).unwrap_or_default();
+                    Ok((body::without_fence(text).to_owned(), Ending::Closed))
                 }
                 None if cursor.is_end => {
                     cursor.at = cursor.text.len();
@@ -194,22 +262,23 @@ pub(crate) fn arguments(cursor: &mut Cursor<'_>, close: &[&'static str]) -> Look
 }
 
 /// `Action: f` and `Action Input: {…}`, as agents that reason and act print it; reads from behind `Action:`.
-pub(crate) fn read_react(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Printed>> {
-    let name = clean_name(cursor.up_to("\n", MAX_NAME)?).into_owned();
-    if !context.knows(&name) {
-        return Err(Stop::Not);
-    }
-    cursor.skip_space();
-    if !cursor.eat("Action Input:")? {
-        cursor.need("Action_Input:")?;
-    }
+pub(crate) fn read_react(
+    cursor: &mut Cursor<'_>,
+    marks: Marks<'_>,
+    context: Context<'_>,
+) -> Look<Vec<Printed>> {
+    let name = react_head(cursor, context)?;
     let mut body = *cursor;
     body.skip_space();
     let fenced = eat_fence(&mut body)?;
     body.skip_space();
-    if body.peek_or_end()? == b'{' {
+    let parameters = context.parameters(&name);
+    let is_encoded = body::encoded(body)?
+        .is_some_and(|text| parameters.iter().any(|parameter| text.contains(parameter)));
+    if is_encoded || body.peek_or_end()? == b'{' {
         *cursor = body;
-        let (arguments, ending) = arguments(cursor, &["\nObservation:"])?;
+        let begins = |mut here: Cursor<'_>| Ok(or_not(react_head(&mut here, context))?.is_some());
+        let (arguments, ending) = arguments(cursor, marks, false, &begins)?;
         let mut ahead = *cursor;
         ahead.skip_space();
         if fenced && ahead.eat("```")? {
@@ -218,7 +287,6 @@ pub(crate) fn read_react(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<
         return Ok(vec![Printed::new(name, arguments).ending(ending)]);
     }
     // A raw text is the value of the only parameter.
-    let parameters = context.parameters(&name);
     let [only] = parameters.as_slice() else {
         return Err(Stop::Not);
     };
@@ -239,12 +307,34 @@ pub(crate) fn read_react(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<
     Ok(vec![Printed::new(name, arguments)])
 }
 
+/// Steps over the name and what stands before the arguments.
+fn react_head(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<String> {
+    let name = clean_name(cursor.up_to("\n", MAX_NAME)?).into_owned();
+    if !context.knows(&name) {
+        return Err(Stop::Not);
+    }
+    cursor.skip_space();
+    if !cursor.eat("Action Input:")? {
+        cursor.need("Action_Input:")?;
+    }
+    Ok(name)
+}
+
 /// A message of harmony: a header with a recipient, and a body of JSON.
 pub(crate) fn read_harmony(
     cursor: &mut Cursor<'_>,
-    close: &[&'static str],
+    marks: Marks<'_>,
     context: Context<'_>,
 ) -> Look<Vec<Printed>> {
+    let name = harmony_head(cursor, context)?;
+    cursor.skip_space();
+    let begins = |mut here: Cursor<'_>| Ok(or_not(harmony_head(&mut here, context))?.is_some());
+    let (arguments, ending) = arguments(cursor, marks, true, &begins)?;
+    Ok(vec![Printed::new(name, arguments).ending(ending)])
+}
+
+/// Steps over the header of a message to a tool; its name.
+fn harmony_head<'t>(cursor: &mut Cursor<'t>, context: Context<'_>) -> Look<&'t str> {
     const MAX_HEADER: usize = 256;
     let header = cursor.up_to("<|message|>", MAX_HEADER)?;
     if header.contains("<|end|>") || header.contains('{') {
@@ -258,10 +348,5 @@ pub(crate) fn read_harmony(
     if !context.knows(name) {
         return Err(Stop::Not);
     }
-    cursor.skip_space();
-    if cursor.peek()? != '{' {
-        return Err(Stop::Not);
-    }
-    let (arguments, ending) = arguments(cursor, close)?;
-    Ok(vec![Printed::new(name, arguments).ending(ending)])
+    Ok(name)
 }

@@ -102,6 +102,8 @@ pub struct CallReader {
     search: Search,
     /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
     is_calm: bool,
+    /// Whether the text before holds brackets.
+    has_brackets: bool,
     /// Where brackets in `held` open what nothing can close.
     unfinished: BTreeSet<usize>,
     /// What was open where the last value that was looked at broke off, from its place on.
@@ -119,6 +121,7 @@ impl CallReader {
             search: Search::new(names, options.mode == Mode::Expected),
             known_words: KnownWords::default(),
             is_calm: false,
+            has_brackets: false,
             unfinished: BTreeSet::new(),
             left_open: Vec::new(),
             tools,
@@ -383,6 +386,7 @@ impl CallReader {
         out: &mut dyn FnMut(Part<'_>),
     ) {
         self.see_prose(text);
+        self.has_brackets |= memchr::memchr2(b'{', b'[', text.as_bytes()).is_some();
         if self.pending.awaits_end() && !text.trim_start().is_empty() {
             self.flush(held, released, out);
             self.pending.refuse_ending(out);

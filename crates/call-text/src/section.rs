@@ -72,7 +72,7 @@ pub(crate) fn go_on(format: &Format, mut cursor: Cursor<'_>, context: Context<'_
 }
 
 /// White space, commas and semicolons.
-fn skip_between(cursor: &mut Cursor<'_>) -> Look<()> {
+pub(crate) fn skip_between(cursor: &mut Cursor<'_>) -> Look<()> {
     loop {
         cursor.skip_space();
         if !matches!(cursor.peek_or_end()?, b',' | b';') {

@@ -11,6 +11,7 @@ pub(crate) use tag::{any_tag, ends_other, tag};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use crate::body::{self, Around, Mark};
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning};
 use crate::literal;
 use crate::paused::Paused;
@@ -86,8 +87,8 @@ pub(crate) fn read(
     }
     let mut body = *cursor;
     body.skip_space();
-    if body.peek_or_end()? == b'{' {
-        return json_body(cursor, body, name, close);
+    if body.peek_or_end()? == b'{' || body::encoded(body)?.is_some() {
+        return json_body(cursor, body, name, close, context);
     }
     let place = Place::arguments(context.schema(&name));
     let mut parameters = Parameters {
@@ -208,10 +209,25 @@ fn json_body(
     mut body: Cursor<'_>,
     name: String,
     close: &[&'static str],
+    context: Context<'_>,
 ) -> Look<Vec<Printed>> {
     let start = body.at;
-    match values::read(&mut body, Bare::Literals) {
-        Ok(_) => {
+    let read = match body::encoded(body)? {
+        Some(text) => {
+            body.at += text.len();
+            Ok(())
+        }
+        None => values::read(&mut body, Bare::Literals).map(|_| ()),
+    };
+    match read {
+        Ok(()) => {
+            let ending = match json_end(start, body, close, context)? {
+                None => Ending::Own,
+                Some((end, ending)) => {
+                    body.at = end;
+                    ending
+                }
+            };
             let arguments = body.since(start).to_owned();
             let mut after = body;
             after.skip_space();
@@ -221,7 +237,7 @@ fn json_body(
                 _ => after = body,
             }
             cursor.at = after.at;
-            return Ok(vec![Printed::new(name, arguments)]);
+            return Ok(vec![Printed::new(name, arguments).ending(ending)]);
         }
         Err(Broken::More) => return Err(Stop::More),
         Err(_) => {}
@@ -254,6 +270,37 @@ fn json_body(
     Ok(vec![
         Printed::new(name, rest.trim_end()).ending(Ending::Cut),
     ])
+}
+
+/// Where the JSON in a tag ends whose brackets are balanced at `behind`, if that is not its end.
+fn json_end(
+    start: usize,
+    behind: Cursor<'_>,
+    close: &[&'static str],
+    context: Context<'_>,
+) -> Look<Option<(usize, Ending)>> {
+    let mark = |here: Cursor<'_>| {
+        if !here.rest().is_empty() && !here.rest().starts_with('<') {
+            return Ok(None);
+        }
+        match tag(&here) {
+            Ok(tag) if tag.is_closing && tag.role != Role::Parameter => Ok(Some(Mark::Close)),
+            Ok(tag) if tag.role == Role::Call && context.knows(&clean_name(tag.name)) => {
+                Ok(begins_call(here, tag, tag.role)?.then_some(Mark::Open))
+            }
+            Err(Stop::More) => Err(Stop::More),
+            _ => Ok(here.sees_any(close)?.map(|_| Mark::Close)),
+        }
+    };
+    let around = Around {
+        is_closed: true,
+        mark: &mark,
+        follows: &|here| match tag(&here) {
+            Err(Stop::More) => Err(Stop::More),
+            tag => Ok(tag.is_ok() || here.sees_any(close)?.is_some()),
+        },
+    };
+    body::goes_on(start, behind, &around)
 }
 
 /// A parameter's value being read.

@@ -13,6 +13,8 @@ use crate::values::Bare;
 pub(crate) struct Context<'c> {
     pub(crate) tools: &'c ToolSet,
     pub(crate) mode: Mode,
+    /// Whether brackets before the place may be open around it.
+    pub(crate) may_be_inside: bool,
 }
 
 /// Longest name that is looked up, in bytes.

@@ -311,6 +311,11 @@ impl<'t> Reader<'t> {
             .and_then(|at| self.nodes.get(*at))
             .map(|node| node.kind);
         if closer(self.top()) != bracket {
+            if bracket == ')' && self.is_behind_call() {
+                // A surplus one.
+                self.cursor.at += 1;
+                return Ok(());
+            }
             let ends_call = self.top() == Some(Kind::Call)
                 && (outer.is_none() || closer(outer) == bracket)
                 && self.expect == Expect::CommaOrEnd;
@@ -327,6 +332,14 @@ impl<'t> Reader<'t> {
         self.close();
         self.ended();
         Ok(())
+    }
+
+    /// Whether a call of a list has just ended.
+    fn is_behind_call(&self) -> bool {
+        let before = self.cursor.text.get(..self.cursor.at).unwrap_or_default();
+        self.top() == Some(Kind::Array)
+            && self.expect == Expect::CommaOrEnd
+            && before.trim_end().ends_with(')')
     }
 
     fn key(&mut self, c: char) -> Look<()> {

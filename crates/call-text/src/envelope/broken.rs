@@ -1,21 +1,63 @@
 //! What a call says whose JSON is broken.
 
-use super::{ARGUMENT_KEYS, ID_KEYS, NAME_KEYS, OTHER_KEYS, WRAPPER_KEYS};
+use super::{ARGUMENT_KEYS, ID_KEYS, NAME_KEYS, OTHER_KEYS, Place, WRAPPER_KEYS};
+use crate::cursor::{Cursor, Look, Stop};
 use crate::printed::{Ending, Printed};
-use crate::tools::Context;
+use crate::tools::{Context, MAX_NAME};
 
 /// Reads an object that is no JSON: the name by its key, the arguments as everything from their
 /// key on that does not belong to the envelope. Several objects in a list are taken apart first.
-pub(super) fn read(text: &str, context: Context<'_>) -> Option<Vec<Printed>> {
+pub(super) fn read(
+    text: &str,
+    ending: Ending,
+    place: Place<'_>,
+    context: Context<'_>,
+) -> Option<Vec<Printed>> {
     let list = behind_wrappers(text);
-    let Some(parts) = parts(list, context) else {
+    let one = |text| match named_at(text).filter(|(name, _)| place.names(name, context)) {
+        Some((name, value)) => Some(Printed::new(name, without_envelope(value))),
+        None => forgiving_one(text),
+    };
+    let Some(parts) = parts(list, place, context) else {
         // Where the first call ends cannot be told: it is reported, and none is run.
-        let call = forgiving_one(list)?.ending(Ending::Cut);
+        let call = one(list)?.ending(Ending::Cut);
         return context.knows(&call.name).then(|| vec![call]);
     };
-    let calls: Vec<Printed> = parts.into_iter().filter_map(forgiving_one).collect();
+    let calls: Vec<Printed> = parts.into_iter().filter_map(one).collect();
     let is_known = calls.iter().all(|call| context.knows(&call.name));
-    (is_known && !calls.is_empty()).then_some(calls)
+    let calls = calls.into_iter().map(|call| match call.ending {
+        Ending::Cut => call,
+        _ => call.ending(ending),
+    });
+    Some(calls.collect()).filter(|calls: &Vec<_>| is_known && !calls.is_empty())
+}
+
+/// Whether a list begins whose first object has a tool's name as its key.
+pub(super) fn begins_named(
+    mut cursor: Cursor<'_>,
+    place: Place<'_>,
+    context: Context<'_>,
+) -> Look<bool> {
+    if !place.is_named() {
+        return Ok(false);
+    }
+    cursor.skip_space();
+    cursor.eat("[")?;
+    cursor.skip_space();
+    match named_at(cursor.window(2 * MAX_NAME)) {
+        Some((name, _)) => Ok(place.names(name, context)),
+        None if cursor.rest().len() < MAX_NAME && !cursor.is_end => Err(Stop::More),
+        None => Ok(false),
+    }
+}
+
+/// The name in `{"f": {…}` at the start of a text, and the text from its value on.
+fn named_at(text: &str) -> Option<(&str, &str)> {
+    let key = text.strip_prefix('{')?.trim_start();
+    let name = quoted(key)?;
+    let value = key.get(name.len() + 2..)?.trim_start().strip_prefix(':')?;
+    let value = value.trim_start();
+    value.starts_with('{').then_some((name, value))
 }
 
 /// The text behind the brackets of lists, and behind `{"tool_calls": [`.
@@ -47,7 +89,13 @@ fn key_at(text: &str) -> Option<(&str, &str)> {
 /// The objects of a list of calls. A call begins where the one before it ended, never inside: there
 /// it is content. Quotes tell nothing here, so brackets are counted; `None` where they leave in
 /// doubt whether a call stands inside another.
-fn parts<'t>(text: &'t str, context: Context<'_>) -> Option<Vec<&'t str>> {
+fn parts<'t>(text: &'t str, place: Place<'_>, context: Context<'_>) -> Option<Vec<&'t str>> {
+    // Whether a call begins at the start of a text, and then whether it names a tool.
+    let begins = |text: &str| {
+        let (key, value) = key_at(text).filter(|(key, _)| is_call_key(key))?;
+        Some(is_known_name(key, value, context))
+    };
+    let begins_named = |text| named_at(text).filter(|(name, _)| place.names(name, context));
     let mut starts: Vec<usize> = Vec::new();
     let (mut depth, mut quotes) = (0_i64, 0_usize);
     // Whether something inside a call looks like the next one.
@@ -65,11 +113,12 @@ fn parts<'t>(text: &'t str, context: Context<'_>) -> Option<Vec<&'t str>> {
                 '{' => {
                     let next = text.get(at..).unwrap_or_default();
                     if before == '}'
-                        && let Some((key, value)) = key_at(next).filter(|(key, _)| is_call_key(key))
+                        && let Some(is_known) =
+                            begins_named(next).map(|_| true).or_else(|| begins(next))
                     {
                         if depth == 0 && quotes.is_multiple_of(2) {
                             starts.push(at);
-                        } else if depth <= 0 || is_known_name(key, value, context) {
+                        } else if depth <= 0 || is_known {
                             return None;
                         } else {
                             seems_inside = true;

@@ -235,6 +235,7 @@ impl CallReader {
         Context {
             tools: &self.tools,
             mode: self.options.mode,
+            may_be_inside: self.has_brackets,
         }
     }
 
@@ -412,6 +413,7 @@ impl CallReader {
         let context = Context {
             tools: &self.tools,
             mode: self.options.mode,
+            may_be_inside: self.has_brackets,
         };
         self.known_words.knows(word, context)
     }

@@ -1,0 +1,196 @@
+//! How far the JSON of a call goes. A string whose own quotes are not escaped lets its brackets
+//! balance too early: what stands behind them tells.
+
+use repair_core::repair_json;
+
+use crate::cursor::{Cursor, Look, Stop};
+use crate::literal::is_strict_json;
+use crate::printed::Ending;
+use crate::section::skip_between;
+use crate::turns;
+
+/// What stands at a place behind a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The format's own end of a call.
+    Close,
+    /// The next call.
+    Open,
+}
+
+/// What a format has around its bodies.
+pub(crate) struct Around<'f> {
+    /// Whether the format ends each call. Where it does not, prose may follow on the next line.
+    pub(crate) is_closed: bool,
+    /// What ends a body at a place.
+    pub(crate) mark: &'f dyn Fn(Cursor<'_>) -> Look<Option<Mark>>,
+    /// Whether something stands at a place that may follow a whole body directly.
+    pub(crate) follows: &'f dyn Fn(Cursor<'_>) -> Look<bool>,
+}
+
+/// Where the body ends that begins at `start` and whose brackets are balanced at `behind`; `None` if
+/// it ends there.
+pub(crate) fn goes_on(
+    start: usize,
+    behind: Cursor<'_>,
+    around: &Around<'_>,
+) -> Look<Option<(usize, Ending)>> {
+    let object = behind.since(start);
+    let rest = behind.rest();
+    if !around.is_closed && begins_on_next_line(rest) && is_strict_json(object) {
+        return Ok(None);
+    }
+    if may_follow(behind, around)? {
+        return Ok(None);
+    }
+    let end_at = |at: usize, ending| {
+        let tail = without_fence(rest.get(..at).unwrap_or_default());
+        let body = behind.text.get(start..behind.at + tail.len());
+        let is_sure = around.is_closed && ending == Ending::Closed;
+        let is_over = tail.trim_start().is_empty()
+            || !is_only_closers(tail)
+                && (!is_sure && is_apart(tail) && is_strict_json(object)
+                    || reads_alike(body.unwrap_or_default(), object));
+        (!is_over).then_some((behind.at + tail.len(), ending))
+    };
+    let mut is_first = true;
+    for (at, _) in rest.char_indices() {
+        let here = Cursor {
+            at: behind.at + at,
+            ..behind
+        };
+        let mark = match (around.mark)(here)? {
+            None if is_token(here)? => Some(Mark::Open),
+            mark => mark,
+        };
+        match mark {
+            None => {}
+            Some(Mark::Close) => return Ok(end_at(at, Ending::Closed)),
+            Some(Mark::Open) => {
+                let before = rest.get(..at).unwrap_or_default().trim_end();
+                let end = end_at(at, Ending::Own);
+                if before.ends_with(['}', ']']) || is_first && end.is_none() {
+                    return Ok(end);
+                }
+                // It is content of a string.
+                is_first = false;
+            }
+        }
+    }
+    if behind.is_end {
+        Ok(end_at(rest.len(), Ending::Own))
+    } else {
+        Err(Stop::More)
+    }
+}
+
+/// The JSON string at the cursor, if it holds an object: arguments that were encoded twice.
+pub(crate) fn encoded<'t>(cursor: Cursor<'t>) -> Look<Option<&'t str>> {
+    if cursor.peek_or_end()? != b'"' {
+        return Ok(None);
+    }
+    let mut inside = cursor;
+    inside.at += 1;
+    inside.skip_space();
+    if inside.peek_or_end()? != b'{' {
+        return Ok(None);
+    }
+    let rest = cursor.rest();
+    let mut at = 1;
+    while let Some(found) = rest
+        .as_bytes()
+        .get(at..)
+        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
+    {
+        at += found;
+        if rest.as_bytes().get(at) == Some(&b'"') {
+            let text = rest.get(..=at).unwrap_or_default();
+            let holds_object = |text: String| text.trim_end().ends_with('}');
+            let is_object = serde_json::from_str(text).is_ok_and(holds_object);
+            return Ok(is_object.then_some(text));
+        }
+        at += 2;
+    }
+    if cursor.is_end {
+        Ok(None)
+    } else {
+        Err(Stop::More)
+    }
+}
+
+/// Whether nothing but blanks follows on the same line.
+fn begins_on_next_line(text: &str) -> bool {
+    text.trim_start_matches([' ', '\t', '\r']).starts_with('\n')
+}
+
+/// Whether what comes next can follow a whole body: the end of the text, a mark of the format,
+/// another call, a special token.
+fn may_follow(behind: Cursor<'_>, around: &Around<'_>) -> Look<bool> {
+    if (around.mark)(behind)?.is_some() {
+        return Ok(true);
+    }
+    let mut next = behind;
+    skip_between(&mut next)?;
+    let rest = next.rest();
+    Ok(rest.is_empty() || (around.follows)(next)? || is_token(next)?)
+}
+
+/// Whether a special token stands at a place: no string is likely to hold one.
+fn is_token(here: Cursor<'_>) -> Look<bool> {
+    let rest = here.rest();
+    if !rest.starts_with(['<', '[']) {
+        return Ok(false);
+    }
+    let is_barred = rest.starts_with("<|") || rest.starts_with("<｜");
+    let special = turns::special_at(rest);
+    if turns::turn_at(rest).is_some() || is_barred && matches!(special, Ok(Some(_))) {
+        return Ok(true);
+    }
+    let may_become = special.is_err() || turns::may_become_turn(rest);
+    if may_become && !here.is_end {
+        return Err(Stop::More);
+    }
+    Ok(false)
+}
+
+/// A text without blanks and the end of a fence behind it.
+pub(crate) fn without_fence(text: &str) -> &str {
+    let text = text.trim_end();
+    text.strip_suffix("```").map_or(text, str::trim_end)
+}
+
+/// Whether a text is made of surplus closing brackets.
+pub(crate) fn is_only_closers(text: &str) -> bool {
+    text.chars()
+        .all(|c| matches!(c, '}' | ']') || c.is_whitespace())
+}
+
+/// Whether a text stands apart from what is before it: behind a blank, and with no closing bracket
+/// that it does not open itself.
+fn is_apart(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let mut closes = |c| match c {
+        '{' | '[' => {
+            depth += 1;
+            false
+        }
+        '}' | ']' => match depth.checked_sub(1) {
+            Some(less) => {
+                depth = less;
+                false
+            }
+            None => true,
+        },
+        _ => false,
+    };
+    text.starts_with(char::is_whitespace) && !text.chars().any(&mut closes)
+}
+
+/// Whether the lenient reader finds nothing in a text but the object at its start.
+fn reads_alike(body: &str, object: &str) -> bool {
+    let value = |text| {
+        let read = repair_json(text, None).ok()?;
+        (read.ok && !read.truncated).then_some(read.text)
+    };
+    value(body).is_some_and(|read| value(object) == Some(read))
+}
