@@ -307,7 +307,7 @@ impl<'t> Ends<'t> {
             },
             Some('{') => self.before_object(at, frame),
             Some(next) if starts_value(next, rest) => End::Item,
-            Some(_) if key::ends_item(rest) || self.is_bare_item(at, stack) => End::Broken,
+            Some(_) if key::ends_item(rest) || self.is_bare_item(at) => End::Broken,
             _ => End::Content,
         };
         if has_comment {

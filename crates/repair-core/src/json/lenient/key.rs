@@ -183,12 +183,12 @@ pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
 /// A word as a key, with a quote too many before or behind it.
 pub(super) fn doubled(text: &str) -> Option<Key<'_>> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let inside = text.trim_start_matches(quote);
-    let before = text.len() - inside.len();
+    let quotes = |text: &str| text.chars().take(3).take_while(|c| *c == quote).count();
+    let before = quotes(text);
+    let inside = text.get(before..)?;
     let end = window(inside).find(quote)?;
     let name = inside.get(..end).filter(|name| is_word(name))?;
-    let after = inside.get(end..)?;
-    let behind = after.len() - after.trim_start_matches(quote).len();
+    let behind = quotes(inside.get(end..)?);
     let length = before + end + behind;
     let colon = colon_after(text, length)?;
     let is_doubled = before <= 2 && behind <= 2 && before + behind > 2;

@@ -17,6 +17,7 @@ impl Reader<'_, '_> {
                 self.looks_like_end(quote)
                     || self.is_behind_backslash(search.content, quote.start)
                     || self.opens_doubled_key(quote.start)
+                    || self.opens_doubled_key(self.ends.space(quote.end))
                     || (search.item_end.is_none() && self.opens_next(search.content, quote.start))
             }
             // What looked like the next item is none.
@@ -51,14 +52,15 @@ impl Reader<'_, '_> {
         end: usize,
     ) -> Option<Range<usize>> {
         let start = search.content;
-        let is_double = self.rest(start - 1).starts_with('"');
+        let before = self.text.get(..start)?.chars().next_back();
+        let quote = before.filter(|quote| matches!(quote, '"' | '\''))?;
         let content = self.text.get(start..end)?;
-        if search.inner != 1 || !is_double || content.matches('"').count() % 2 == 0 {
+        if search.inner != 1 || content.matches(quote).count() % 2 == 0 {
             return None;
         }
-        let (inside, place) = match content.strip_prefix('"') {
+        let (inside, place) = match content.strip_prefix(quote) {
             Some(inside) => (inside, start + 1..end),
-            None => (content.strip_suffix('"')?, start..end - 1),
+            None => (content.strip_suffix(quote)?, start..end - 1),
         };
         if inside.chars().all(is_path_part) && inside.contains(char::is_alphabetic) {
             return Some(place);

@@ -56,18 +56,10 @@ impl<'t> Ends<'t> {
                 .is_some_and(|next| self.key_at(next).is_none())
     }
 
-    /// Whether a word stands at `at`, in an array, as an item or as the next key of the object around.
-    pub(super) fn is_bare_item(&self, at: usize, stack: &[Frame<'t>]) -> bool {
-        let rest = self.rest(at);
-        let is_key = || match stack {
-            [.., object, _] if object.is_object => key::bare(rest).is_some_and(|key| {
-                self.tree.declares(object.place, key.name) && !object.keys.contains(key.name)
-            }),
-            _ => false,
-        };
-        let word = key::word_length(rest);
-        let next = self.char_at(self.space(at + word));
-        word > 0 && (matches!(next, Some(',' | ']')) || is_key())
+    /// Whether a word stands at `at` that is an item without quotes.
+    pub(super) fn is_bare_item(&self, at: usize) -> bool {
+        let word = key::word_length(self.rest(at));
+        word > 0 && matches!(self.char_at(self.space(at + word)), Some(',' | ']'))
     }
 
     /// The closer behind dots for what is left out.
