@@ -285,7 +285,7 @@ fn json_end(
         }
         match tag(&here) {
             Ok(tag) if tag.is_closing && tag.role != Role::Parameter => Ok(Some(Mark::Close)),
-            Ok(tag) if tag.role == Role::Call && context.knows(&clean_name(tag.name)) => {
+            Ok(tag) if tag.role == Role::Call && context.knows(&clean_name(tag.name())) => {
                 Ok(begins_call(here, tag, tag.role)?.then_some(Mark::Open))
             }
             Err(Stop::More) => Err(Stop::More),
@@ -294,6 +294,7 @@ fn json_end(
     };
     let around = Around {
         is_closed: true,
+        look: usize::MAX,
         mark: &mark,
         follows: &|here| match tag(&here) {
             Err(Stop::More) => Err(Stop::More),
