@@ -59,6 +59,12 @@ fn is_number(number: &serde_json::Number, text: &str) -> bool {
             .split(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c)))
             .filter_map(|token| token.parse().ok())
             .any(is_same)
+        // Rounded as the value was.
+        || text
+            .replace('_', "")
+            .split(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c)))
+            .filter_map(|token| serde_json::from_str(token).ok())
+            .any(is_same)
         || text
             .split("0x")
             .chain(text.split("0X"))

@@ -78,6 +78,14 @@ pub(crate) fn backslash(bytes: &[u8], from: usize) -> usize {
     find(bytes, skip_blocks(bytes, from, is_hit), hits, is_hit)
 }
 
+/// Index of the first control character at or after `from`.
+#[inline]
+pub(crate) fn control(bytes: &[u8], from: usize) -> usize {
+    let is_hit = |byte| byte < 0x20;
+    let hits = |word: u64| word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    find(bytes, skip_blocks(bytes, from, is_hit), hits, is_hit)
+}
+
 fn is_string_stop(byte: u8) -> bool {
     byte == b'"' || byte == b'\\' || byte < 0x20
 }
@@ -105,6 +113,8 @@ mod tests {
                 assert_eq!(string_stop(&bytes, 0), at, "stop {stop} at {at}");
                 let backslash_at = if stop == b'\\' { at } else { bytes.len() };
                 assert_eq!(backslash(&bytes, 0), backslash_at, "stop {stop} at {at}");
+                let control_at = if stop < 0x20 { at } else { bytes.len() };
+                assert_eq!(control(&bytes, 0), control_at, "stop {stop} at {at}");
                 let is_quote = matches!(stop, b'"' | b'\\');
                 let quote_at = if is_quote { at } else { bytes.len() };
                 assert_eq!(

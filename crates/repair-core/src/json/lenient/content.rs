@@ -81,6 +81,23 @@ pub(super) fn write(content: &str, out: &mut Output) -> Written {
     })
 }
 
+/// The same for a string in which nothing but control characters may be wrong.
+pub(super) fn write_escaped(content: &str, out: &mut Output) -> Written {
+    let bytes = content.as_bytes();
+    let mut from = 0;
+    loop {
+        let stop = scan::control(bytes, from);
+        out.push(content.get(from..stop).unwrap_or_default());
+        let Some(byte) = bytes.get(stop) else { break };
+        string::encode_special(*byte, &mut out.text);
+        from = stop + 1;
+    }
+    Written {
+        control: from > 0,
+        ..Written::default()
+    }
+}
+
 /// Writes a string whose backslashes are read in this way; `None` if an illegal escape shows that it
 /// was not escaped, and the reading says that it was.
 fn write_as(content: &str, reading: &Reading, out: &mut Output) -> Option<Written> {

@@ -9,11 +9,10 @@ use std::collections::BTreeSet;
 
 use super::balance::Balance;
 use super::reader::Frame;
-use super::{Cut, Lenient, Problem, TextFix, frame, rules};
-use crate::json::attempt::Attempt;
+use super::{Cut, Input, Lenient, Problem, TextFix, frame, rules};
 use crate::rule::{Risk, Rule};
+use crate::schema::Tree;
 use crate::schema::tree::Kinds;
-use crate::schema::{Place, Tree};
 
 /// Most readings that are tried.
 const MAX_READINGS: usize = 1024;
@@ -146,43 +145,37 @@ fn lacks_key(frame: &Frame<'_>, tree: &Tree) -> bool {
 }
 
 /// Reads a text.
-pub(super) fn read(
-    text: &str,
-    attempt: Option<&Attempt>,
-    tree: &Tree,
-    place: Place,
-    max_depth: usize,
-) -> Lenient {
+pub(super) fn read(input: Input<'_>) -> Lenient {
+    let text = input.text;
     let mut doubts = Doubts::default();
-    let first = frame::read(text, attempt, tree, place, max_depth, &mut doubts);
+    let first = frame::read(input, &mut doubts);
     let is_whole = text
         .get(..frame::Tail::new(text).start)
         .is_some_and(|body| body.ends_with(['}', ']', '｝', '］']));
-    let breaks_off = first.cut == Some(Cut::Inside)
-        || matches!(
-            first.problem,
-            Some(Problem::Unreadable(_) | Problem::Ambiguous(_))
-        );
+    // What looks like a key may be content of the string before it: of neither more is certain.
+    let certain_end = match (first.cut, first.problem) {
+        (Some(Cut::Inside), _) => doubts.surplus_at.into_iter().chain(doubts.torn_at).min(),
+        (_, Some(Problem::Unreadable(_) | Problem::Ambiguous(_))) => doubts.torn_at,
+        _ => None,
+    };
     if !is_whole
-        && breaks_off
-        && let Some(at) = doubts.surplus_at.into_iter().chain(doubts.torn_at).min()
+        && let Some(at) = certain_end
         && let Some(before) = text.get(..at)
     {
-        // What looks like a key may be content of the string before it: of neither more is certain.
-        return frame::read(before, None, tree, place, max_depth, &mut Doubts::default());
+        return frame::read(input.of(before), &mut Doubts::default());
     }
     let is_possible = is_possible(&first, &doubts);
     if doubts.answers.is_empty() || (is_possible && faults(&first, &doubts) == 0) {
         return first;
     }
     // Only a schema tells which reading is the best.
-    let has_schema = tree.declares_any(place);
+    let has_schema = input.tree.declares_any(input.place);
     if !has_schema {
         return first;
     }
     let mut is_contested = is_possible && doubts.torn + doubts.suspect > 0;
     if is_whole {
-        let tried = try_all(text, attempt, tree, place, max_depth);
+        let tried = try_all(input);
         if is_possible && tried.least_faults == Some(faults(&first, &doubts)) {
             return first;
         }
@@ -207,18 +200,30 @@ fn is_possible(read: &Lenient, doubts: &Doubts) -> bool {
     is_readable && is_whole && read.values.len() < 2 && !doubts.is_impossible
 }
 
-/// How well a possible reading fits: the less the better.
-type Misfit = (usize, Reverse<usize>, usize, usize, usize, bool);
+/// How well a possible reading fits: the less the better, the first of them first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Misfit {
+    torn: usize,
+    declared_keys: Reverse<usize>,
+    surplus_keys: usize,
+    /// Changes that unescaped quotes do not explain.
+    unusual: usize,
+    spellings: usize,
+    /// Something speaks against it, or a string ends inside a literal.
+    is_doubtful: bool,
+}
 
-fn misfit(read: &Lenient, doubts: &Doubts) -> Misfit {
-    (
-        doubts.torn,
-        Reverse(doubts.declared_keys),
-        doubts.surplus_keys,
-        unusual(read).count(),
-        doubts.spellings.len(),
-        faults(read, doubts) + doubts.inside_literal > 0,
-    )
+impl Misfit {
+    fn of(read: &Lenient, doubts: &Doubts) -> Self {
+        Self {
+            torn: doubts.torn,
+            declared_keys: Reverse(doubts.declared_keys),
+            surplus_keys: doubts.surplus_keys,
+            unusual: unusual(read).count(),
+            spellings: doubts.spellings.len(),
+            is_doubtful: faults(read, doubts) + doubts.inside_literal > 0,
+        }
+    }
 }
 
 /// What speaks against a reading: torn strings, and what it drops or supplies.
@@ -263,36 +268,34 @@ struct Tried {
 /// Whether a torn reading is as good as the best one but for that. One against which nothing speaks
 /// has a rival only in a reading that finds more keys.
 fn is_rival(other: &Misfit, best: &Misfit) -> bool {
-    let (torn, declared, surplus, unusual, ..) = *other;
-    let finds_more = declared < best.1;
-    let finds_as_many = declared == best.1 && best.5;
-    torn > best.0 && (finds_more || finds_as_many) && surplus <= best.2 && unusual <= best.3
+    let finds_more = other.declared_keys < best.declared_keys;
+    let finds_as_many = other.declared_keys == best.declared_keys && best.is_doubtful;
+    other.torn > best.torn
+        && (finds_more || finds_as_many)
+        && other.surplus_keys <= best.surplus_keys
+        && other.unusual <= best.unusual
 }
 
 /// Tries the readings. Each run answers one doubt of an earlier one the other way, and those behind
 /// it by the rules.
-fn try_all(
-    text: &str,
-    attempt: Option<&Attempt>,
-    tree: &Tree,
-    place: Place,
-    max_depth: usize,
-) -> Tried {
+fn try_all(input: Input<'_>) -> Tried {
     let mut best: Option<Choice> = None;
     let mut is_tied = false;
     let mut possible: Vec<Misfit> = Vec::new();
     let mut least_faults = None;
     // The torn strings and the keys of every reading.
     let mut found = Vec::new();
-    let all_keys = place.map_or(0, |id| tree.get(id).properties().len());
+    let all_keys = input
+        .place
+        .map_or(0, |id| input.tree.get(id).properties().len());
     let mut most_surplus = None;
-    let mut cost = COST.0 * text.len() + COST.1;
+    let mut cost = COST.0 * input.text.len() + COST.1;
     let mut pending = vec![Vec::new()];
     for _ in 0..MAX_READINGS {
         let Some(given) = pending.pop() else {
             // What another reading found a key in is no content.
             let holds = |best: &Choice| {
-                let mut rivals = found.iter().filter(|(torn, _)| *torn <= best.misfit.0);
+                let mut rivals = found.iter().filter(|(torn, _)| *torn <= best.misfit.torn);
                 rivals.all(|(_, keys)| *keys <= best.root_keys)
                     && !possible.iter().any(|other| is_rival(other, &best.misfit))
             };
@@ -301,7 +304,7 @@ fn try_all(
                 .map(|best| best.read);
             return Tried { best, least_faults };
         };
-        let Some(rest) = cost.checked_sub(text.len()) else {
+        let Some(rest) = cost.checked_sub(input.text.len()) else {
             return Tried::default();
         };
         cost = rest;
@@ -312,13 +315,13 @@ fn try_all(
             most_surplus,
             ..Doubts::default()
         };
-        let read = frame::read(text, attempt, tree, place, max_depth, &mut doubts);
+        let read = frame::read(input, &mut doubts);
         if read.values.len() < 2 {
             found.push((doubts.torn, doubts.root_keys));
         }
         if is_possible(&read, &doubts) {
             let choice = Choice {
-                misfit: misfit(&read, &doubts),
+                misfit: Misfit::of(&read, &doubts),
                 faults: faults(&read, &doubts),
                 root_keys: doubts.root_keys,
                 read,
@@ -365,6 +368,18 @@ mod tests {
     use super::*;
     use crate::json::MAX_DEPTH;
 
+    impl<'t> Input<'t> {
+        fn at_root(text: &'t str, tree: &'t Tree) -> Self {
+            Self {
+                text,
+                attempt: None,
+                tree,
+                place: Some(tree.root()),
+                max_depth: MAX_DEPTH,
+            }
+        }
+    }
+
     /// The tools of the cases: the types of their properties, and which are required.
     fn schema(tool: &str) -> Value {
         let (properties, required) = match tool {
@@ -395,7 +410,7 @@ mod tests {
             schema["additionalProperties"] = json!(false);
         }
         let tree = crate::schema::compile::compile(&schema);
-        let read = read(text, None, &tree, Some(tree.root()), MAX_DEPTH);
+        let read = read(Input::at_root(text, &tree));
         let is_refused = read.problem.is_some() || read.cut.is_some() || read.values.len() != 1;
         (!is_refused).then(|| serde_json::from_str(&read.text).unwrap())
     }
@@ -539,7 +554,7 @@ mod tests {
         let tree = crate::schema::compile::compile(&schema);
         for end in [r#""pa"#, r#""path""#] {
             let text = format!(r#"{{"content": "say \n x = "y", "z = w", {end}"#);
-            let read = read(&text, None, &tree, Some(tree.root()), MAX_DEPTH);
+            let read = read(Input::at_root(&text, &tree));
             assert!(
                 read.cut.is_some() && !read.text.contains("pa"),
                 "{}",

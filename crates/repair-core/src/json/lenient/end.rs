@@ -5,6 +5,7 @@
 //! one may be passed over.
 
 mod last;
+mod value;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -12,12 +13,13 @@ use std::collections::HashMap;
 
 use super::key::{self, Key};
 use super::reader::Frame;
-use super::token;
 use crate::json::attempt::Attempt;
 use crate::json::scan;
 use crate::json::string::{self, StrictEnd};
 use crate::schema::tree::Kinds;
 use crate::schema::{Place, Tree};
+
+pub(super) use value::starts_value;
 
 /// What a quote is, by what follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,7 +295,8 @@ impl<'t> Ends<'t> {
     /// closing quote: one that the schema knows, or one before a value.
     fn is_broken_member(&self, rest: &str, frame: &Frame<'t>) -> bool {
         if rest.starts_with('{') {
-            return self.is_value(self.text.len() - rest.len());
+            let brace = self.text.len() - rest.len();
+            return self.is_value(brace) && !self.is_placeholder(brace);
         }
         let is_new = |name: &str| !frame.keys.contains(name);
         if let Some(key) = rest.strip_prefix('"').and_then(key::bare)
@@ -308,6 +311,15 @@ impl<'t> Ends<'t> {
                 value.len() < after.len() && value.starts_with(|next| starts_value(next, value));
             is_new(name) && (is_value || self.tree.declares(frame.place, name))
         })
+    }
+
+    /// Whether a brace opens an empty pair and a comma without a key follows it, as in what code prints.
+    fn is_placeholder(&self, brace: usize) -> bool {
+        let closer = self.space(brace + 1);
+        self.char_at(closer) == Some('}')
+            && self
+                .behind_next_comma(closer + 1)
+                .is_some_and(|next| self.key_at(next).is_none())
     }
 
     /// Behind a comma and its likes (doubled ones are one), and whether comments stand there.
@@ -408,45 +420,6 @@ impl<'t> Ends<'t> {
             (_, false) => End::Faint,
             (false, true) => End::Content,
         }
-    }
-
-    /// Whether what stands at `at` is a value rather than code that starts like one: behind a
-    /// bracket stands what a container begins with, behind a number or literal a delimiter.
-    fn is_value(&self, at: usize) -> bool {
-        let rest = self.rest(at);
-        match rest.as_bytes().first() {
-            Some(b'{') => {
-                let inside = self.trivia(at + 1);
-                match self.char_at(inside) {
-                    Some('}') => self.is_delimited(inside + 1),
-                    Some('"') | None => true,
-                    Some(_) => key::bare(self.rest(inside)).is_some(),
-                }
-            }
-            Some(b'[') => {
-                let inside = self.trivia(at + 1);
-                match self.char_at(inside) {
-                    Some(']') => self.is_delimited(inside + 1),
-                    Some(next) => starts_value(next, self.rest(inside)),
-                    None => true,
-                }
-            }
-            Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => {
-                let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-');
-                let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
-                self.is_delimited(at + end)
-            }
-            _ => true,
-        }
-    }
-
-    /// Whether at `at` stands what may follow a value.
-    fn is_delimited(&self, at: usize) -> bool {
-        at >= self.tail
-            || self.rest(at).starts_with("\\n")
-            || self
-                .char_at(at)
-                .is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}' | ']' | '/' | ';'))
     }
 
     /// Whether a property's value may begin with this character: a container stands only where
@@ -621,22 +594,4 @@ fn starts_literal(rest: &str) -> bool {
     line.unwrap_or_default()
         .windows(2)
         .any(|pair| matches!(pair, [b'"', b',' | b')' | b']' | b'}' | b';' | b':']))
-}
-
-/// Longest literal, in bytes.
-const MAX_LITERAL: usize = "False".len();
-
-/// Whether a value can start with this character. A literal may be broken off at the end of the
-/// text.
-pub(super) fn starts_value(next: char, rest: &str) -> bool {
-    matches!(
-        next,
-        '"' | '\'' | '{' | '[' | '｛' | '［' | '-' | '0'..='9' | '“' | '`'
-    ) || token::python_string(rest).is_some()
-        || ["true", "false", "null", "True", "False", "None"]
-            .iter()
-            .any(|word| {
-                rest.starts_with(word)
-                    || (rest.len() <= MAX_LITERAL && !rest.is_empty() && word.starts_with(rest))
-            })
 }

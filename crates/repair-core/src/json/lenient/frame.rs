@@ -7,7 +7,7 @@ use super::doubt::Doubts;
 use super::end::{Ends, starts_value};
 use super::output::Output;
 use super::reader::Reader;
-use super::{Cut, Lenient, Problem, rules};
+use super::{Cut, Input, Lenient, Problem, rules};
 use crate::json::attempt::Attempt;
 use crate::json::strict::attempt_value;
 use crate::json::{Arena, Kind, MAX_DEPTH, equal, string};
@@ -15,14 +15,14 @@ use crate::rule::Rule;
 use crate::schema::{Place, Tree};
 
 /// Reads every value of a text.
-pub(super) fn read(
-    text: &str,
-    attempt: Option<&Attempt>,
-    tree: &Tree,
-    place: Place,
-    max_depth: usize,
-    doubts: &mut Doubts,
-) -> Lenient {
+pub(super) fn read(input: Input<'_>, doubts: &mut Doubts) -> Lenient {
+    let Input {
+        text,
+        attempt,
+        tree,
+        place,
+        max_depth,
+    } = input;
     let mut out = Output::for_input(text.len());
     let mut lenient = Lenient::default();
     let mut at = 0;

@@ -206,8 +206,11 @@ fn window(text: &str) -> &str {
 }
 
 fn colon_after(text: &str, from: usize) -> Option<usize> {
-    let at = scan::skip_space(text.as_bytes(), from);
-    text.get(at..)?.starts_with([':', '：', '=']).then_some(at)
+    let space = scan::skip_space(text.as_bytes(), from);
+    // White space that is none of JSON is rare.
+    let rest = text.get(space..)?.trim_start();
+    let at = text.len() - rest.len();
+    rest.starts_with([':', '：', '=']).then_some(at)
 }
 
 /// Whether a text without its opening brace starts with a member: a quoted key, or a bare one that

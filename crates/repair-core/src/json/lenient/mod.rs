@@ -113,8 +113,15 @@ pub(crate) fn read(
     place: Place,
     max_depth: usize,
 ) -> Lenient {
+    let input = Input {
+        text,
+        attempt,
+        tree,
+        place,
+        max_depth,
+    };
     if let Some(plain) = frame::unescaped(text) {
-        let mut read = read_plain(&plain, None, tree, place, max_depth);
+        let mut read = read_plain(input.of(&plain));
         let whole = TextFix {
             rule: &rules::ESCAPED_JSON,
             risk: rules::ESCAPED_JSON.risk,
@@ -128,18 +135,35 @@ pub(crate) fn read(
         read.fixes.insert(0, whole);
         return read;
     }
-    read_plain(text, attempt, tree, place, max_depth)
+    read_plain(input)
 }
 
-fn read_plain(
-    text: &str,
-    attempt: Option<&Attempt>,
-    tree: &Tree,
+/// What the readers are given.
+#[derive(Clone, Copy)]
+struct Input<'t> {
+    text: &'t str,
+    /// What a strict reading found out about the text.
+    attempt: Option<&'t Attempt>,
+    tree: &'t Tree,
+    /// Where the value stands in the schema.
     place: Place,
     max_depth: usize,
-) -> Lenient {
-    let mut lenient = doubt::read(text, attempt, tree, place, max_depth);
-    frame::merge_copies(&mut lenient, text.len());
+}
+
+impl<'t> Input<'t> {
+    /// The same for another text.
+    fn of(self, text: &'t str) -> Self {
+        Self {
+            text,
+            attempt: None,
+            ..self
+        }
+    }
+}
+
+fn read_plain(input: Input<'_>) -> Lenient {
+    let mut lenient = doubt::read(input);
+    frame::merge_copies(&mut lenient, input.text.len());
     let has = |rule: &Rule| lenient.fixes.iter().any(|fix| fix.rule.id == rule.id);
     if has(&rules::MISSING_OPENER) && has(&rules::SURPLUS_CLOSER) {
         // More than the outermost brace is missing: what is left was deeper inside.

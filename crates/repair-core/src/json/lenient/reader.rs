@@ -339,8 +339,8 @@ impl<'t, 'f> Reader<'t, 'f> {
         }
         let colon = self.at + key.colon;
         self.note_separators(self.at, before.end);
-        self.out
-            .push(self.text.get(before.end..colon).unwrap_or_default());
+        self.at = before.end;
+        self.trivia();
         self.at = colon;
         if self.rest(colon).starts_with("=>") {
             self.out.fix(&rules::SEPARATOR, colon..colon + 2, ":");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::balance::{self, Balance};
-use super::content::{Written, without_half_escape, write};
+use super::content::{Written, without_half_escape, write, write_escaped};
 use super::end::{End, is_broken_off_key};
 use super::reader::{Frame, Reader};
 use super::{Cut, Problem, key, rules};
@@ -30,6 +30,8 @@ pub(super) struct Found {
 enum Ending {
     /// Its content is strict.
     Strict,
+    /// Nothing but control characters may be wrong in its content.
+    Escaped,
     Closed,
     /// Its closing quote is missing.
     Unclosed,
@@ -49,13 +51,72 @@ impl Ending {
     }
 }
 
+/// A quote that no backslash escapes.
+struct Quote {
+    place: Range<usize>,
+    /// The backslashes before it are those of JSON's short escapes, for certain.
+    is_behind_escapes: bool,
+}
+
 /// Quotes that were taken for content and could have been ends.
 #[derive(Debug, Default)]
 struct Passed {
     /// One of them could have ended an item.
     item: bool,
     /// The last one that could have ended a member.
-    member: Option<usize>,
+    member: Option<Range<usize>>,
+}
+
+/// What was seen of a string whose end is looked for.
+struct Search {
+    start: usize,
+    content: usize,
+    closers: &'static [char],
+    /// Raw quotes that were taken for content.
+    inner: usize,
+    /// The only one so far, if it does not look like an opening one.
+    lone_quote: Option<Range<usize>>,
+    /// Where an item ends if the first raw quote opens the next one.
+    item_end: Option<usize>,
+    /// There are only JSON's short escapes, for certain.
+    is_escaped: bool,
+    balance: Balance,
+    passed: Passed,
+}
+
+impl Search {
+    fn new(start: usize, quote: char) -> Self {
+        let content = start + quote.len_utf8();
+        Self {
+            start,
+            content,
+            closers: key::closers_of(quote),
+            inner: 0,
+            lone_quote: None,
+            item_end: None,
+            is_escaped: quote == '"',
+            balance: Balance::new(content),
+            passed: Passed::default(),
+        }
+    }
+
+    /// The string, with where its content and its token end.
+    fn found(&self, ending: Ending, content_end: usize, token_end: usize) -> Found {
+        Found {
+            token: self.start..token_end,
+            content: self.content..content_end,
+            ending,
+            inner: self.inner,
+        }
+    }
+
+    /// Takes a quote for content.
+    fn pass(&mut self, text: &str, quote: &Range<usize>) {
+        let is_lone = self.inner == 0 && !balance::opens(text, quote.start, quote.end);
+        self.lone_quote = is_lone.then(|| quote.clone());
+        self.inner += 1;
+        self.balance.quote(text, quote.start, quote.end);
+    }
 }
 
 impl Reader<'_, '_> {
@@ -96,120 +157,86 @@ impl Reader<'_, '_> {
         if let Some(found) = self.find_triple(start, quote) {
             return found;
         }
-        let closers = key::closers_of(quote);
-        let content = start + quote.len_utf8();
         if let Some(found) = self.find_strict(start, quote) {
             return found;
         }
-        let mut at = content;
-        let mut inner = 0;
-        // The only raw quote so far, if it does not look like an opening one.
-        let mut lone_quote = None;
-        let mut balance = Balance::new(content);
-        let mut passed = Passed::default();
-        // Where an item ends if the first raw quote opens the next one.
-        let mut item_end = None;
-        while let Some(Range {
-            start: stop,
-            end: after,
-        }) = self.next_quote(at, closers)
-        {
-            if self.ends_string(start, stop..after, inner, &mut balance, &mut passed) {
-                if let Some(end) = item_end.filter(|_| inner == 1) {
-                    return Found {
-                        token: start..end,
-                        content: content..end,
-                        ending: Ending::Unclosed,
-                        inner: 0,
-                    };
-                }
-                if let Some(end) = self
-                    .before_broken_key(&passed)
-                    .filter(|_| self.is_end(after))
-                {
-                    return Found {
-                        token: start..self.text.len(),
-                        content: content..end,
-                        ending: Ending::Cut,
-                        inner,
-                    };
-                }
-                if inner > 0 && balance.is_odd() {
-                    self.doubts.inside_literal += 1;
-                    if self.ends_member(after) {
-                        let balance = self.balance_with_brackets(content..stop, closers);
-                        self.doubts.string(&balance, stop);
-                    }
-                }
-                return Found {
-                    token: start..after,
-                    content: content..stop,
-                    ending: Ending::Closed,
-                    inner,
-                };
+        let mut search = Search::new(start, quote);
+        let mut at = search.content;
+        while let Some(found) = self.next_quote(at, search.closers) {
+            let quote = found.place;
+            at = quote.end;
+            search.is_escaped &= found.is_behind_escapes;
+            if self.ends_string(&mut search, quote.clone()) {
+                return self.ended(&search, quote);
             }
-            if let Some(end) = (inner == 0)
-                .then(|| self.lost_quote(content, stop))
-                .flatten()
+            if search.inner == 0
+                && let Some(end) = self.lost_quote(search.content, quote.start)
             {
-                if balance.is_in_braces(self.text, stop) {
+                if search.balance.is_in_braces(self.text, quote.start) {
                     // The key may be one of an object inside the content.
                     self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
                 }
-                return Found {
-                    token: start..end,
-                    content: content..end,
-                    ending: Ending::Unclosed,
-                    inner,
-                };
+                return search.found(Ending::Unclosed, end, end);
             }
-            let is_torn = match inner {
-                0 => {
-                    item_end = self.end_before_comma(content, stop);
-                    self.is_torn(&(stop..after))
-                        || (item_end.is_none() && self.opens_next(content, stop))
-                }
-                // What looked like the next item is none.
-                1 => item_end.is_some(),
-                _ => false,
-            };
-            if is_torn {
+            if self.is_torn(&mut search, &quote) {
                 self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
                 self.doubts.give_up();
             }
-            lone_quote =
-                (inner == 0 && !balance::opens(self.text, stop, after)).then_some(stop..after);
-            inner += 1;
-            balance.quote(self.text, stop, after);
-            at = after;
+            search.pass(self.text, &quote);
         }
-        let end = self.text.len();
-        let certain = self
-            .before_broken_key(&passed)
-            .unwrap_or_else(|| self.certain_end(content));
-        if let Some(quote) = lone_quote.filter(|quote| self.holds_remark(quote.end..certain)) {
-            // The text is whole: the string ends here, and what follows is a remark or an expression.
+        self.broken_off(&search)
+    }
+
+    /// The string that ends with this quote, or before it where it lost its own.
+    fn ended(&mut self, search: &Search, quote: Range<usize>) -> Found {
+        if let Some(end) = search.item_end.filter(|_| search.inner == 1) {
             return Found {
-                token: start..quote.end,
-                content: content..quote.start,
-                ending: Ending::Closed,
                 inner: 0,
+                ..search.found(Ending::Unclosed, end, end)
             };
         }
-        Found {
-            token: start..end,
-            content: content..certain,
-            ending: Ending::Cut,
-            inner,
+        if self.is_end(quote.end)
+            && let Some(end) = self.before_broken_key(&search.passed)
+        {
+            return search.found(Ending::Cut, end, self.text.len());
+        }
+        if search.inner > 0 && search.balance.is_odd() {
+            self.doubts.inside_literal += 1;
+            if self.ends_member(quote.end) {
+                let content = search.content..quote.start;
+                let balance = self.balance_with_brackets(content, search.closers);
+                self.doubts.string(&balance, quote.start);
+            }
+        }
+        let ending = if search.is_escaped && search.inner == 0 {
+            Ending::Escaped
+        } else {
+            Ending::Closed
+        };
+        search.found(ending, quote.start, quote.end)
+    }
+
+    /// The string in which the text ends.
+    fn broken_off(&self, search: &Search) -> Found {
+        let certain = self
+            .before_broken_key(&search.passed)
+            .unwrap_or_else(|| self.certain_end(search.content));
+        match &search.lone_quote {
+            // The text is whole: the string ends here, and what follows is a remark or an expression.
+            Some(quote) if self.holds_remark(quote.end..certain) => Found {
+                inner: 0,
+                ..search.found(Ending::Closed, quote.start, quote.end)
+            },
+            _ => search.found(Ending::Cut, certain, self.text.len()),
         }
     }
 
     /// Where the last quote stands that could have ended a member, if the text breaks off in the key
     /// behind it: of what follows that quote, nothing is certain.
     fn before_broken_key(&self, passed: &Passed) -> Option<usize> {
-        let quote = passed.member?;
-        let key = self.ends.behind_next_comma(quote + 1)?;
-        is_broken_off_key(self.rest(key)).then_some(quote)
+        let quote = passed.member.as_ref()?;
+        let key = self.ends.behind_next_comma(quote.end)?;
+        is_broken_off_key(self.rest(key)).then_some(quote.start)
     }
 
     /// Whether nothing but frame follows.
@@ -222,7 +249,7 @@ impl Reader<'_, '_> {
     fn balance_with_brackets(&self, content: Range<usize>, closers: &[char]) -> Balance {
         let mut balance = Balance::with_brackets(content.start);
         let mut at = content.start;
-        while let Some(quote) = self.next_quote(at, closers)
+        while let Some(Quote { place: quote, .. }) = self.next_quote(at, closers)
             && quote.start < content.end
         {
             at = quote.end;
@@ -249,14 +276,27 @@ impl Reader<'_, '_> {
         has_closers && !words.is_empty() && is_short
     }
 
-    /// Whether the first raw quote of a string looks like its end, but what follows does not fit and
-    /// no schema says that the quote is content.
-    fn is_torn(&self, quote: &Range<usize>) -> bool {
+    /// Whether a quote that was taken for content shows that the string ended at or before it, where
+    /// no schema says otherwise.
+    fn is_torn(&self, search: &mut Search, quote: &Range<usize>) -> bool {
+        match search.inner {
+            0 => {
+                search.item_end = self.end_before_comma(search.content, quote.start);
+                self.looks_like_end(quote)
+                    || (search.item_end.is_none() && self.opens_next(search.content, quote.start))
+            }
+            // What looked like the next item is none.
+            1 => search.item_end.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether a first raw quote does not look like an opening one, and structure follows.
+    fn looks_like_end(&self, quote: &Range<usize>) -> bool {
         let Some(frame) = self.stack.last() else {
             return false;
         };
-        let next = self.rest(quote.end).trim_start().chars().next();
-        match next {
+        match self.rest(quote.end).trim_start().chars().next() {
             Some(':') if !frame.is_object => true,
             Some(',' | '}' | ']' | ':' | '"' | '{' | '[') => {
                 self.takes_undeclared(frame) && !balance::may_open(self.text, quote.start)
@@ -340,57 +380,39 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Whether the quote at `quote` ends the string that starts at `start` and holds `inner` raw
-    /// quotes up to there. Notes a problem where either answer fits.
-    fn ends_string(
-        &mut self,
-        start: usize,
-        quote: Range<usize>,
-        inner: usize,
-        balance: &mut Balance,
-        passed: &mut Passed,
-    ) -> bool {
+    /// Whether the quote at `quote` ends a string. Notes a problem where either answer fits.
+    fn ends_string(&mut self, search: &mut Search, quote: Range<usize>) -> bool {
         let end = self.ends.judge(quote.end, &self.stack);
-        let is_escaped = inner == 0;
+        let is_escaped = search.inner == 0;
         if is_escaped && matches!(end, End::Certain | End::Item) {
             return true;
         }
-        balance.read(self.text, quote.start);
-        if end == End::Content {
-            return false;
-        }
-        if end == End::Member
-            && !is_escaped
-            && balance::is_behind_opener(self.text, quote.start)
-            && self.is_foreign(quote.end)
-        {
-            return false;
-        }
-        if end == End::Broken {
-            return is_escaped || !balance.is_odd();
-        }
+        search.balance.read(self.text, quote.start);
+        let is_odd = search.balance.is_odd();
+        let opens_foreign_key = end == End::Member && !is_escaped && self.opens_foreign_key(&quote);
         let mut certain_follows = || self.ends.certain_follows(quote.clone());
-        let (ends, is_ambiguous) = match (end, is_escaped, balance.is_odd()) {
-            (End::Content | End::Broken, ..)
-            | (End::Faint | End::Last, false, _)
-            | (End::Member, false, true) => (false, false),
+        let (ends, is_ambiguous) = match (end, is_escaped, is_odd) {
+            (End::Content, ..) => return false,
+            (End::Broken, ..) => return is_escaped || !is_odd,
+            (End::Member, ..) if opens_foreign_key => return false,
+            (End::Faint | End::Last, false, _) | (End::Member, false, true) => (false, false),
             (End::Member, true, true) | (End::Member, false, false) => (true, certain_follows()),
             (End::Faint, true, true) | (End::Last, true, _) => (!certain_follows(), false),
             // A text without raw quotes was escaped as it should be.
             (_, true, _) | (End::Item | End::Certain, _, false) => (true, false),
             // A literal inside the content ends here.
             (End::Item, false, true) => {
-                passed.item = true;
+                search.passed.item = true;
                 (false, false)
             }
             (End::Certain, false, true) => {
                 let repeats = self.ends.separator_repeats(quote.clone());
-                (true, repeats || passed.item)
+                (true, repeats || search.passed.item)
             }
         };
         let schema_tells = self.schema_tells(end, quote.end);
         if is_ambiguous && !(schema_tells && self.doubts.is_trial()) {
-            self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
+            self.problem = self.problem.or(Some(Problem::Ambiguous(search.start)));
             self.doubts.give_up();
         }
         let has_separator = self
@@ -398,13 +420,12 @@ impl Reader<'_, '_> {
             .trim_start()
             .starts_with([',', '}', ']']);
         let is_doubtful = match end {
-            End::Content | End::Broken => false,
-            End::Certain => inner > 0 && (balance.is_odd() || !has_separator),
-            End::Item => inner > 0,
-            End::Member | End::Faint | End::Last => true,
+            End::Certain => !is_escaped && (is_odd || !has_separator),
+            End::Item => !is_escaped,
+            _ => true,
         };
         if is_doubtful {
-            self.doubts.doubtful = self.doubts.doubtful.or(Some(start));
+            self.doubts.doubtful = self.doubts.doubtful.or(Some(search.start));
         }
         let ends = if is_doubtful && schema_tells {
             self.doubts.answer(ends)
@@ -412,16 +433,23 @@ impl Reader<'_, '_> {
             ends
         };
         if !ends && end == End::Member {
-            passed.member = Some(quote.start);
+            search.passed.member = Some(quote);
         }
         ends
     }
 
-    /// Whether the key behind a quote can be no member, because the schema rules out what it does not
-    /// declare.
-    fn is_foreign(&self, after: usize) -> bool {
-        let next = self.ends.next_key(after, &self.stack);
-        next.is_some_and(|(frame, key)| {
+    /// Whether a quote opens a literal of code, before a key that can be no member because the schema
+    /// rules out what it does not declare.
+    fn opens_foreign_key(&self, quote: &Range<usize>) -> bool {
+        if !balance::is_behind_opener(self.text, quote.start) {
+            return false;
+        }
+        let behind_comma = || self.ends.next_key(quote.end, &self.stack);
+        let at_once = || {
+            let at = scan::skip_space(self.text.as_bytes(), quote.end);
+            Some((self.stack.last()?, self.ends.key_at(at)?.name))
+        };
+        behind_comma().or_else(at_once).is_some_and(|(frame, key)| {
             !self.tree.is_open(frame.place) && !self.tree.declares(frame.place, &key::decoded(key))
         })
     }
@@ -438,20 +466,31 @@ impl Reader<'_, '_> {
     }
 
     /// The next closing quote that no backslash escapes.
-    fn next_quote(&self, from: usize, closers: &[char]) -> Option<Range<usize>> {
+    fn next_quote(&self, from: usize, closers: &[char]) -> Option<Quote> {
         if closers == ['"'] {
             let bytes = self.text.as_bytes();
+            let mut is_behind_escapes = true;
             let mut at = from;
             loop {
                 at = scan::quote_or_backslash(bytes, at);
-                match bytes.get(at)? {
-                    b'\\' => at += 2,
-                    _ => return Some(at..at + 1),
+                if *bytes.get(at)? == b'"' {
+                    return Some(Quote {
+                        place: at..at + 1,
+                        is_behind_escapes,
+                    });
                 }
+                is_behind_escapes &= matches!(
+                    bytes.get(at + 1),
+                    Some(b'n' | b'"' | b'\\' | b't' | b'/' | b'r' | b'b' | b'f')
+                );
+                at += 2;
             }
         }
         let (at, closer) = key::closing_quote(self.rest(from), closers)?;
-        Some(from + at..from + at + closer.len_utf8())
+        Some(Quote {
+            place: from + at..from + at + closer.len_utf8(),
+            is_behind_escapes: false,
+        })
     }
 
     /// Where a string ends whose closing quote is missing before the key at `quote_at`.
@@ -499,7 +538,11 @@ impl Reader<'_, '_> {
         } else {
             content
         };
-        let written = write(content, &mut self.out);
+        let written = if found.ending == Ending::Escaped {
+            write_escaped(content, &mut self.out)
+        } else {
+            write(content, &mut self.out)
+        };
         self.out.push("\"");
         let before = found.token.clone();
         let mut note = |rule, risk| self.out.note(rule, risk, before.clone(), from);
