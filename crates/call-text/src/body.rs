@@ -31,7 +31,7 @@ pub(crate) struct Around<'f> {
 }
 
 /// How far to look where no marker ends a body.
-pub(crate) const SHORT_LOOK: usize = 512;
+pub(crate) const SHORT_LOOK: usize = 256;
 
 /// Where the body ends that begins at `start` and whose brackets are balanced at `behind`; `None` if
 /// it ends there.
@@ -49,13 +49,17 @@ pub(crate) fn goes_on(
     if may_follow(behind, around)? {
         return Ok(None);
     }
+    if !has_quotes(object) && !rest.trim_start().starts_with(['}', ']']) {
+        return Ok(None);
+    }
     let end_at = |at: usize, ending| {
         let tail = without_fence(rest.get(..at).unwrap_or_default());
         let body = behind.text.get(start..behind.at + tail.len());
         let is_sure = around.is_closed && ending == Ending::Closed;
         let is_over = tail.trim_start().is_empty()
             || !is_only_closers(tail)
-                && (!is_sure && (is_line || is_apart(tail) && is_strict_json(object))
+                && (!(has_quotes(object) && has_quotes(tail))
+                    || !is_sure && (is_line || is_apart(tail) && is_strict_json(object))
                     || reads_alike(body.unwrap_or_default(), object));
         (!is_over).then_some((behind.at + tail.len(), ending))
     };
@@ -82,9 +86,11 @@ pub(crate) fn goes_on(
             Some(Mark::Close) => return Ok(end_at(at, Ending::Closed)),
             Some(Mark::Open) => {
                 let before = rest.get(..at).unwrap_or_default().trim_end();
-                let end = end_at(at, Ending::Own);
-                if before.ends_with(['}', ']']) || is_first && end.is_none() {
-                    return Ok(end);
+                if before.ends_with(['}', ']']) {
+                    return Ok(end_at(at, Ending::Own));
+                }
+                if is_first && end_at(at, Ending::Own).is_none() {
+                    return Ok(None);
                 }
                 // It is content of a string.
                 is_first = false;
@@ -178,6 +184,11 @@ fn is_token(here: Cursor<'_>) -> Look<bool> {
 pub(crate) fn without_fence(text: &str) -> &str {
     let text = text.trim_end();
     text.strip_suffix("```").map_or(text, str::trim_end)
+}
+
+/// Whether a text holds quotes: without any behind it, no string goes on.
+fn has_quotes(text: &str) -> bool {
+    memchr::memchr2(b'"', b'\'', text.as_bytes()).is_some()
 }
 
 /// Whether a text is made of surplus closing brackets.

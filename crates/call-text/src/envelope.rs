@@ -126,9 +126,11 @@ pub(crate) fn read(
             };
             let calls = reader.all(0).ok_or(Stop::Not)?;
             if place.is_bare() {
-                if !context.may_be_inside {
-                    skip_closers(cursor)?;
+                // Brackets before may be what the text behind closes.
+                if context.may_be_inside {
+                    return Ok(calls);
                 }
+                skip_closers(cursor)?;
                 if breaks_off(start.at, *cursor, place)? {
                     return read_broken(cursor, start, false, place, context);
                 }

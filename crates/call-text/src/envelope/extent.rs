@@ -36,6 +36,8 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
 /// there it is content, up to its own closing marker. Without any closing marker, to the end of the
 /// paragraph or the text.
 pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
+    // How far to look for a better end than the first possible one.
+    const MAX_LOOK: usize = 4 * 1024;
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
     if cursor.is_end
@@ -154,13 +156,11 @@ fn begins_marked_call(mut cursor: Cursor<'_>, at: usize, open: &[&'static str]) 
     begins_as_call(cursor)
 }
 
-/// How far to look for a better end: looking through all that follows, for every broken call, would
-/// be slow.
-const MAX_LOOK: usize = 16 * 1024;
-
 /// Where the brackets and quotes of a broken text are balanced first, if nothing that could belong
 /// to it follows.
 fn balanced(text: &str) -> Option<usize> {
+    // Looking through all that follows, for every broken call, would be slow.
+    const MAX_LOOK: usize = 16 * 1024;
     let mut open = Vec::new();
     let mut quotes = 0_usize;
     let mut escaped = false;
