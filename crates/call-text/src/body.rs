@@ -85,7 +85,7 @@ pub(crate) fn goes_on(
 }
 
 /// The JSON string at the cursor, if it holds an object: arguments that were encoded twice.
-pub(crate) fn encoded<'t>(cursor: Cursor<'t>) -> Look<Option<&'t str>> {
+pub(crate) fn encoded(cursor: Cursor<'_>) -> Look<Option<&str>> {
     if cursor.peek_or_end()? != b'"' {
         return Ok(None);
     }
