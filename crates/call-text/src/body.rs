@@ -219,3 +219,27 @@ fn reads_alike(body: &str, object: &str) -> bool {
     };
     value(body).is_some_and(|read| value(object) == Some(read))
 }
+
+/// Whether dots stand for an object at the cursor, as in `{...}`.
+pub(crate) fn is_elided(mut cursor: Cursor<'_>) -> Look<bool> {
+    if cursor.peek_or_end()? != b'{' {
+        return Ok(false);
+    }
+    cursor.at += 1;
+    cursor.skip_space();
+    Ok(cursor.peek_or_end()? != 0 && matches!(cursor.peek()?, '.' | '…'))
+}
+
+/// Whether the quote that ends the last string of a value comes next behind it: the string goes on.
+pub(crate) fn quote_follows(value: &str, mut behind: Cursor<'_>) -> Look<bool> {
+    let inside = value.trim_end_matches(|c: char| matches!(c, '}' | ']') || c.is_whitespace());
+    let Some(quote) = inside
+        .bytes()
+        .next_back()
+        .filter(|c| matches!(c, b'"' | b'\''))
+    else {
+        return Ok(false);
+    };
+    behind.skip_space();
+    Ok(behind.peek_or_end()? == quote)
+}

@@ -160,7 +160,7 @@ const MAX_LOOK: usize = 16 * 1024;
 
 /// Where the brackets and quotes of a broken text are balanced first, if nothing that could belong
 /// to it follows.
-fn balanced(text: &str) -> Option<usize> {
+pub(crate) fn balanced(text: &str) -> Option<usize> {
     let mut open = Vec::new();
     let mut quotes = 0_usize;
     let mut escaped = false;
