@@ -230,3 +230,13 @@ fn reads_alike(body: &str, object: &str) -> bool {
     };
     value(body).is_some_and(|read| value(object) == Some(read))
 }
+
+/// Whether dots stand for an object at the cursor, as in `{...}`.
+pub(crate) fn is_elided(mut cursor: Cursor<'_>) -> Look<bool> {
+    if cursor.peek_or_end()? != b'{' {
+        return Ok(false);
+    }
+    cursor.at += 1;
+    cursor.skip_space();
+    Ok(cursor.peek_or_end()? != 0 && matches!(cursor.peek()?, '.' | '…'))
+}

@@ -15,7 +15,7 @@ use crate::tools::Context;
 use crate::values::{self, Broken, Kind, Values};
 
 use extent::extent;
-pub(crate) use extent::{begins_as_call, broken_length};
+pub(crate) use extent::{balanced, begins_as_call, broken_length};
 
 /// Keys under which the name stands.
 const NAME_KEYS: &[&str] = &[
@@ -353,7 +353,7 @@ impl<'v> Envelopes<'v, '_> {
         Some(match self.kind(at)? {
             Kind::String => literal_text(source),
             Kind::Object | Kind::Word | Kind::Array | Kind::Tuple => source.to_owned(),
-            Kind::Call | Kind::Keyword => return None,
+            Kind::Call | Kind::Keyword | Kind::Strings => return None,
         })
     }
 

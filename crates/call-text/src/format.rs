@@ -214,6 +214,13 @@ pub(crate) static FORMATS: &[Format] = &[
         Body::Pairs(&pairs::GLM),
     ),
     format(
+        "call_hunyuan_suffixed",
+        "the call was printed as a name with tags for keys and values that have a suffix",
+        &["<tool_calls:opensource>", "<tool_call:opensource>"],
+        &["</tool_call:opensource>", "</tool_calls:opensource>"],
+        Body::Pairs(&pairs::HUNYUAN),
+    ),
+    format(
         "call_tool_calls_list",
         "the calls were printed as a JSON list in a <tool_calls> tag",
         &["<tool_calls>"],

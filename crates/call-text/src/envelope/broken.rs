@@ -250,7 +250,14 @@ fn quoted(text: &str) -> Option<&str> {
 
 /// The arguments without the closing brackets and commas of the object around them.
 fn without_envelope(text: &str) -> &str {
-    let trimmed = text.trim().trim_end_matches(',').trim_end();
+    let trimmed = text.trim();
+    // A comma behind the arguments is not theirs; one in them is a cut.
+    let count = |brackets: [char; 2]| trimmed.matches(brackets).count();
+    let trimmed = if count(['{', '[']) <= count(['}', ']']) {
+        trimmed.trim_end_matches(',').trim_end()
+    } else {
+        trimmed
+    };
     let outer = trimmed.strip_suffix(']').map_or(trimmed, str::trim_end);
     let Some(inner) = outer.strip_suffix('}') else {
         return trimmed;

@@ -158,7 +158,7 @@ fn begins_marked_call(mut cursor: Cursor<'_>, at: usize, open: &[&'static str]) 
 
 /// Where the brackets and quotes of a broken text are balanced first, if nothing that could belong
 /// to it follows.
-fn balanced(text: &str) -> Option<usize> {
+pub(crate) fn balanced(text: &str) -> Option<usize> {
     // Looking through all that follows, for every broken call, would be slow.
     const MAX_LOOK: usize = 16 * 1024;
     let mut open = Vec::new();

@@ -402,8 +402,10 @@ impl CallReader {
             return text;
         }
         for format in [&format::BARE_NAMED, &format::BARE_PYTHON] {
-            if let Some(step) = self.begin(format, rest, is_end)? {
-                return Ok(step);
+            match self.begin(format, rest, is_end)? {
+                Some(Step::Calls(_, found, _)) if self.loops.bind(&found.calls) => return text,
+                Some(step) => return Ok(step),
+                None => {}
             }
         }
         text
@@ -436,6 +438,7 @@ impl CallReader {
         let text = held.get(start..).unwrap_or_default();
         self.attempts.back = name.len();
         match self.begin(&format::BARE_PYTHON, text, is_end)? {
+            Some(Step::Calls(_, found, _)) if self.loops.bind(&found.calls) => Err(Stop::Not),
             Some(Step::Calls(format, found, _)) => Ok(Step::Calls(format, found, name.len())),
             _ => Err(Stop::Not),
         }
