@@ -280,7 +280,9 @@ fn arguments(
                 None if cursor.is_end => {
                     // Where a text ends that seems cut cannot be told, but what stands apart from it
                     // is no part of the call.
-                    let apart = balanced(rest).map(|end| start.at + end);
+                    let apart =
+                        balanced(rest.trim_end()).filter(|end| *end < rest.trim_end().len());
+                    let apart = apart.map(|end| start.at + end);
                     let apart = match apart {
                         Some(at) => body::goes_on(start.at, Cursor { at, ..start }, &around)?
                             .is_none()
