@@ -280,12 +280,18 @@ fn arguments(
                 None if cursor.is_end => {
                     // Where a text ends that seems cut cannot be told, but what stands apart from it
                     // is no part of the call.
-                    let end = balanced(rest);
-                    let ending = match (end, why) {
+                    let apart = balanced(rest).map(|end| start.at + end);
+                    let apart = match apart {
+                        Some(at) => body::goes_on(start.at, Cursor { at, ..start }, &around)?
+                            .is_none()
+                            .then_some(at),
+                        None => None,
+                    };
+                    let ending = match (apart, why) {
                         (Some(_), Broken::Cut(_)) => Ending::Cut,
                         _ => Ending::Own,
                     };
-                    cursor.at = start.at + end.unwrap_or(rest.len());
+                    cursor.at = apart.unwrap_or(cursor.text.len());
                     Ok((cursor.since(start.at).trim_end().to_owned(), ending))
                 }
                 None => Err(Stop::More),
