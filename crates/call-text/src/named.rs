@@ -234,8 +234,14 @@ fn arguments(
         let is_marker = here.sees_any(marks.close)?.or(here.sees_any(marks.open)?);
         Ok(is_marker.is_some() || begins(here)?)
     };
+    let is_marked = !marks.open.is_empty() || !marks.close.is_empty();
     let around = Around {
         is_closed,
+        look: if is_marked {
+            usize::MAX
+        } else {
+            body::SHORT_LOOK
+        },
         mark: &mark,
         follows: &follows,
     };

@@ -296,6 +296,7 @@ fn json_end(
     };
     let around = Around {
         is_closed: true,
+        look: usize::MAX,
         mark: &mark,
         follows: &|here| match tag(&here) {
             Err(Stop::More) => Err(Stop::More),
