@@ -286,7 +286,7 @@ pub(crate) static FORMATS: &[Format] = &[
     format(
         "call_mistral",
         "the call was printed as a name and JSON behind [TOOL_CALLS]",
-        &["[TOOL_CALLS]"],
+        &["[TOOL_CALLS]", "[TOOL_CALLS"],
         &["[/TOOL_CALLS]"],
         Body::Named(&named::MISTRAL),
     ),
@@ -556,6 +556,17 @@ pub(crate) static BARE_NAMED: Format = format(
     &[],
     Body::Named(&named::PLAIN),
 );
+
+/// With what Gemma 3 begins its calls.
+pub(crate) const TOOL_CODE: &str = "```tool_code\n";
+
+/// With what a text begins that says whom each part of it is for, the first being for all; the
+/// first marker belongs to the prompt.
+pub(crate) fn recipient_all(mut cursor: Cursor<'_>) -> Look<Option<usize>> {
+    cursor.eat(">>>")?;
+    let length = cursor.at;
+    Ok(cursor.eat("all\n")?.then_some(length + "all\n".len()))
+}
 
 /// Calls in a code fence.
 pub(crate) static FENCED: Format = format(

@@ -99,6 +99,8 @@ pub struct CallReader {
     /// Possible calls that the end of the text refused.
     refused: usize,
     told: Told,
+    /// Whether the text names its recipients: the marker of one may stand in the middle of a line.
+    names_recipients: bool,
     loops: Loops,
     known_words: KnownWords,
     search: Search,
@@ -139,6 +141,7 @@ impl CallReader {
             pending: Pending::default(),
             refused: 0,
             told: Told::default(),
+            names_recipients: false,
             loops: Loops::default(),
         }
     }
@@ -229,6 +232,7 @@ impl CallReader {
             && self.section.is_none()
             && self.pending.is_empty()
             && self.prose.is_calm()
+            && !self.names_recipients
             && is_told
     }
 

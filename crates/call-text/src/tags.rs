@@ -460,6 +460,14 @@ impl<'t> Value<'_, 't, '_> {
 
     /// The same behind the end of the whole call, which would be missing a closing parameter tag.
     fn goes_on_outside(&self, ahead: Cursor<'_>) -> Look<bool> {
+        let mut next = ahead;
+        next.skip_space();
+        if let Some(tag) = any_tag(&next)?
+            && !tag.is_closing
+            && tag.role != Role::Parameter
+        {
+            return begins_call(next, tag, tag.role);
+        }
         self.goes_on(ahead, |tag| tag.role != Role::Parameter)
     }
 }
