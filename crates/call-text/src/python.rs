@@ -13,10 +13,11 @@ const PRINTING: &[&str] = &["print"];
 
 /// Reads a call, or a list of calls, and steps over it.
 fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<Vec<Printed>> {
+    let start = cursor.at;
     match values::read(cursor, bare) {
         Ok(values) => {
             let calls = calls(&values, 0, context).ok_or(Stop::Not)?;
-            if is_comprehension(&values, &calls, *cursor)? {
+            if goes_on_in_string(start, *cursor)? || is_comprehension(&values, &calls, *cursor)? {
                 return Err(Stop::Not);
             }
             Ok(calls)
@@ -32,6 +33,17 @@ fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<
             Ok(calls)
         }
     }
+}
+
+/// Whether a quote like those of the call stands directly behind it: then its brackets were balanced
+/// within a string, whose own quotes are not escaped.
+fn goes_on_in_string(start: usize, behind: Cursor<'_>) -> Look<bool> {
+    let quote = char::from(behind.peek_or_end()?);
+    let is_opened = behind
+        .text
+        .get(..start)
+        .is_some_and(|text| text.ends_with(quote));
+    Ok(matches!(quote, '"' | '\'') && !is_opened && behind.since(start).contains(quote))
 }
 
 /// Whether a loop stands behind the calls whose variable they take.
