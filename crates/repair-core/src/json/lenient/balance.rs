@@ -19,10 +19,18 @@ pub(super) struct Balance {
     counted: usize,
     /// Up to here the content was read.
     read: usize,
-    /// The brackets that are open outside literals; whether they hold keys or literals by name.
-    open: Vec<bool>,
+    /// The brackets that are open outside literals.
+    open: Vec<Bracket>,
     /// The last literal stands behind a colon.
     is_named: bool,
+}
+
+/// An open bracket of code.
+#[derive(Debug)]
+struct Bracket {
+    closer: char,
+    /// It holds keys, or literals by name.
+    has_names: bool,
 }
 
 impl Balance {
@@ -46,7 +54,14 @@ impl Balance {
     /// Whether a quote here closes a literal that is a member of an object inside the content, so
     /// that a key behind it is one of that object.
     pub(super) fn is_in_object(&self) -> bool {
-        self.is_odd && self.open.last() == Some(&true)
+        self.is_odd && self.open.last().is_some_and(|open| open.has_names)
+    }
+
+    /// What closes the innermost open bracket, if a quote here closes a literal inside it, and how many
+    /// are open.
+    pub(super) fn missing_closer(&self) -> Option<(char, usize)> {
+        let innermost = self.open.last().filter(|_| self.is_odd)?;
+        Some((innermost.closer, self.open.len()))
     }
 
     /// Whether a quote here closes a literal that a name and a colon stand before, so that a key
@@ -141,13 +156,20 @@ impl Balance {
 
     fn count_brackets(&mut self, code: &str) {
         for byte in code.bytes() {
-            match byte {
-                b'{' | b'[' | b'(' => self.open.push(false),
+            let closer = match byte {
+                b'{' => '}',
+                b'[' => ']',
+                b'(' => ')',
                 b'}' | b']' | b')' => {
                     self.open.pop();
+                    continue;
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
+            self.open.push(Bracket {
+                closer,
+                has_names: false,
+            });
         }
     }
 
@@ -157,7 +179,7 @@ impl Balance {
         self.is_named = code.ends_with(':') || code.ends_with("=>");
         let is_first = code.ends_with('{');
         if let Some(open) = self.open.last_mut() {
-            *open |= self.is_named || is_first;
+            open.has_names |= self.is_named || is_first;
         }
     }
 }

@@ -160,6 +160,7 @@ impl Reader<'_, '_> {
             let at = start + offset;
             let ends = match next {
                 '\n' | '\r' => true,
+                '\\' if self.ends.is_escaped_space(at) => true,
                 '{' | '[' if at > start && self.is_whole(start, at) => true,
                 _ if before_is_space && self.item_follows(start, at, next) => true,
                 ',' if self.stack.is_empty() => self.rest(at + 1).trim_start().is_empty(),
@@ -173,7 +174,7 @@ impl Reader<'_, '_> {
                 }
                 ',' | '，' | ';' if is_member => {
                     let after = at + next.len_utf8();
-                    let rest = self.rest(after).trim_start();
+                    let rest = self.rest(self.ends.space(after)).trim_start();
                     let ends_words = || self.member_follows(after);
                     let ends_literal = || rest.starts_with('"') && self.is_whole(start, at);
                     let is_inner = depth > 0 && rest.starts_with(['}', '｝']);
@@ -214,13 +215,13 @@ impl Reader<'_, '_> {
 
     /// Whether behind a closer at `after` there is what can only stand behind a value.
     fn ends_value(&self, after: usize) -> bool {
-        let rest = self.rest(after).trim_start();
+        let rest = self.rest(self.ends.space(after)).trim_start();
         rest.is_empty() || rest.starts_with([',', '}', ']', ')'])
     }
 
     /// Whether a member, or the end, follows a comma at `after`.
     fn member_follows(&self, after: usize) -> bool {
-        let rest = self.rest(after).trim_start();
+        let rest = self.rest(self.ends.space(after)).trim_start();
         rest.is_empty()
             || rest.starts_with(['}', '｝', ',', '/', '#', '…'])
             || rest.starts_with("...")

@@ -142,7 +142,7 @@ impl<'t> Reader<'t, '_> {
         let lacks = object.is_object
             && !array.is_object
             && array.len > 0
-            && key::quoted(self.rest(self.at)).is_some_and(|key| {
+            && key::any(self.rest(self.at)).is_some_and(|key| {
                 let name = key::decoded(key.name);
                 self.tree.declares(object.place, &name)
                     && !object.keys.contains(&name)

@@ -308,6 +308,14 @@ impl Reading {
     }
 }
 
+/// Whether a text begins with a drive letter, a colon and a backslash, or with two backslashes.
+pub(super) fn begins_like_path(text: &str) -> bool {
+    match text.as_bytes() {
+        [letter, b':', b'\\', ..] => letter.is_ascii_alphabetic(),
+        bytes => bytes.starts_with(b"\\\\"),
+    }
+}
+
 /// A drive letter, a colon and a single backslash.
 fn is_drive(bytes: &[u8]) -> bool {
     matches!(bytes, [letter, b':', b'\\', next, ..] if letter.is_ascii_alphabetic() && *next != b'\\')

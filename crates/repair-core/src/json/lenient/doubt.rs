@@ -32,6 +32,8 @@ pub(super) struct Doubts {
     /// This reading is one of several that are tried.
     is_trial: bool,
     is_impossible: bool,
+    /// No other reading may be taken either.
+    pub(super) is_undecidable: bool,
     /// Keys that the schema declares where they stand.
     declared_keys: usize,
     /// Keys that the schema rules out.
@@ -165,7 +167,10 @@ pub(super) fn read(input: Input<'_>) -> Lenient {
         return frame::read(input.of(before), &mut Doubts::default());
     }
     let is_possible = is_possible(&first, &doubts);
-    if doubts.answers.is_empty() || (is_possible && faults(&first, &doubts) == 0) {
+    if doubts.is_undecidable
+        || doubts.answers.is_empty()
+        || (is_possible && faults(&first, &doubts) == 0)
+    {
         return first;
     }
     // Only a schema tells which reading is the best.

@@ -4,6 +4,7 @@
 //! position of the last certain end of the text, found once from behind, tells whether a doubtful
 //! one may be passed over.
 
+mod broken;
 mod last;
 mod value;
 
@@ -11,6 +12,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 
+use super::balance;
 use super::key::{self, Key};
 use super::reader::Frame;
 use crate::json::attempt::Attempt;
@@ -19,6 +21,7 @@ use crate::json::string::{self, StrictEnd};
 use crate::schema::tree::Kinds;
 use crate::schema::{Place, Tree};
 
+pub(super) use broken::is_broken_off_key;
 pub(super) use value::starts_value;
 
 /// What a quote is, by what follows it.
@@ -63,6 +66,8 @@ pub(super) struct Ends<'t> {
     pub(super) tree: &'t Tree,
     /// From here on there is only frame.
     pub(super) tail: usize,
+    /// Line breaks between its tokens are written as escapes.
+    pub(super) has_escaped_space: bool,
     /// What a strict reading of the value found out.
     pub(super) attempt: Cow<'t, Attempt>,
     /// The key that was found last, and where.
@@ -77,6 +82,7 @@ impl<'t> Ends<'t> {
             text,
             tree,
             tail,
+            has_escaped_space: false,
             attempt: Cow::default(),
             last_key: Cell::new(None),
             last: HashMap::new(),
@@ -99,8 +105,29 @@ impl<'t> Ends<'t> {
         self.text.get(at..).unwrap_or_default()
     }
 
-    fn space(&self, at: usize) -> usize {
-        scan::skip_space(self.text.as_bytes(), at)
+    /// Behind the white space at `at`.
+    pub(super) fn space(&self, at: usize) -> usize {
+        let mut at = scan::skip_space(self.text.as_bytes(), at);
+        while self.is_escaped_space(at) {
+            at = scan::skip_space(self.text.as_bytes(), at + 2);
+        }
+        at
+    }
+
+    /// Whether an escaped line break or tab stands at `at`, in a text that has such ones between all
+    /// its tokens.
+    pub(super) fn is_escaped_space(&self, at: usize) -> bool {
+        self.has_escaped_space
+            && ["\\n", "\\t", "\\r"].contains(&self.text.get(at..at + 2).unwrap_or_default())
+    }
+
+    /// Behind the closers and the white space at `at`.
+    pub(super) fn behind_closers(&self, at: usize) -> usize {
+        let mut at = self.space(at);
+        while at < self.tail && self.rest(at).starts_with(['}', ']']) {
+            at = self.space(at + 1);
+        }
+        at
     }
 
     /// White space and comments.
@@ -231,7 +258,7 @@ impl<'t> Ends<'t> {
         };
         match end {
             // Two quotes side by side are an empty literal, if not before a known key.
-            End::Certain => End::Certain,
+            End::Certain if at > after || !balance::may_open(self.text, after - 1) => End::Certain,
             _ if at == after => End::Content,
             other => other,
         }
@@ -276,12 +303,11 @@ impl<'t> Ends<'t> {
                 Some(key) => self.before_key(at, key, frame),
                 // A key that the text breaks off in.
                 None if is_broken_off_key(rest) => End::Member,
-                None if self.is_broken_member(rest, frame) => End::Broken,
-                None => End::Content,
+                None => self.before_broken_member(rest, frame),
             },
             Some('{') => self.before_object(at, frame),
             Some(next) if starts_value(next, rest) => End::Item,
-            Some(_) if key::ends_item(rest) => End::Broken,
+            Some(_) if key::ends_item(rest) || self.is_bare_item(at, stack) => End::Broken,
             _ => End::Content,
         };
         if has_comment {
@@ -289,37 +315,6 @@ impl<'t> Ends<'t> {
         } else {
             end
         }
-    }
-
-    /// Whether what stands where a key belongs is an object, or a key that lacks its colon or its
-    /// closing quote: one that the schema knows, or one before a value.
-    fn is_broken_member(&self, rest: &str, frame: &Frame<'t>) -> bool {
-        if rest.starts_with('{') {
-            let brace = self.text.len() - rest.len();
-            return self.is_value(brace) && !self.is_placeholder(brace);
-        }
-        let is_new = |name: &str| !frame.keys.contains(name);
-        if let Some(key) = rest.strip_prefix('"').and_then(key::bare)
-            && !key.is_quoted
-        {
-            let value = rest.get(key.colon + 2..).unwrap_or_default().trim_start();
-            return is_new(key.name) && value.starts_with(|next| starts_value(next, value));
-        }
-        key::without_colon(rest).is_some_and(|(name, after)| {
-            let value = after.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
-            let is_value =
-                value.len() < after.len() && value.starts_with(|next| starts_value(next, value));
-            is_new(name) && (is_value || self.tree.declares(frame.place, name))
-        })
-    }
-
-    /// Whether a brace opens an empty pair and a comma without a key follows it, as in what code prints.
-    fn is_placeholder(&self, brace: usize) -> bool {
-        let closer = self.space(brace + 1);
-        self.char_at(closer) == Some('}')
-            && self
-                .behind_next_comma(closer + 1)
-                .is_some_and(|next| self.key_at(next).is_none())
     }
 
     /// Behind a comma and its likes (doubled ones are one), and whether comments stand there.
@@ -358,16 +353,6 @@ impl<'t> Ends<'t> {
         let key = self.behind_next_comma(at)?;
         let key = self.key_at(key)?;
         Some((open.last().or(stack.first())?, key.name))
-    }
-
-    /// The closer behind dots for what is left out.
-    fn behind_ellipsis(&self, at: usize) -> Option<usize> {
-        let rest = self.rest(at);
-        let behind = rest
-            .strip_prefix("...")
-            .or_else(|| rest.strip_prefix('…'))?;
-        let closer = self.space(self.text.len() - behind.len());
-        matches!(self.char_at(closer)?, '}' | ']').then_some(closer)
     }
 
     /// An object as the next item of an array.
@@ -567,20 +552,6 @@ impl Closer {
             .iter()
             .rposition(|frame| frame.is_object == self.ends_object)
     }
-}
-
-/// Whether the text ends in or directly behind a quoted key.
-pub(super) fn is_broken_off_key(rest: &str) -> bool {
-    let Some(quote @ ('"' | '\'')) = rest.chars().next() else {
-        return false;
-    };
-    rest.get(1..)
-        .is_some_and(|inside| match key::closing_quote(inside, &[quote]) {
-            None => true,
-            Some((end, _)) => inside
-                .get(end + 1..)
-                .is_some_and(|after| after.trim_start().is_empty()),
-        })
 }
 
 /// Whether text directly behind a quote is the beginning of a literal in code: on its line another

@@ -47,6 +47,7 @@ pub(super) fn read(input: Input<'_>, doubts: &mut Doubts) -> Lenient {
         }
         let value_start = out.len();
         ends.attempt = strict.attempt(start, max_depth);
+        ends.has_escaped_space = text.get(start..).is_some_and(begins_with_escaped_space);
         if let Some(end) = strict.end_of_value(&ends.attempt) {
             let value = text.get(start..end).unwrap_or_default();
             out.push_strict(value, ends.attempt.strings_from(start));
@@ -70,6 +71,11 @@ pub(super) fn read(input: Input<'_>, doubts: &mut Doubts) -> Lenient {
                 .is_some_and(|problem| !matches!(problem, Problem::NonFinite(_)))
         {
             break;
+        }
+        let end = ends.space(at);
+        if text.get(at..end).is_some_and(|space| space.contains('\\')) {
+            out.fix(&rules::ESCAPED_SPACE, at..end, "");
+            at = end;
         }
         at = surplus_closers(text, at, &mut out);
     }
@@ -96,6 +102,15 @@ pub(super) fn read(input: Input<'_>, doubts: &mut Doubts) -> Lenient {
     lenient.fixes = out.fixes;
     lenient.strings = out.strings;
     lenient
+}
+
+/// Whether the first thing behind an opening bracket is an escaped line break: then the whole text
+/// was written so.
+fn begins_with_escaped_space(value: &str) -> bool {
+    value
+        .strip_prefix(['{', '['])
+        .map(str::trim_start)
+        .is_some_and(|inside| inside.starts_with("\\n") || inside.starts_with("\\r\\n"))
 }
 
 /// Looks for values that are strict JSON: in them nothing is broken, whatever stands around.

@@ -23,6 +23,14 @@ pub(super) struct Key<'t> {
     pub(super) quote: Option<char>,
 }
 
+impl Key<'_> {
+    /// Whether it has a quote too many.
+    pub(super) fn is_doubled(&self) -> bool {
+        let length = |quote: char| self.name.len() + 2 * quote.len_utf8();
+        self.is_quoted && self.quote.is_some_and(|quote| self.length > length(quote))
+    }
+}
+
 /// The closing quotes that go with an opening one.
 pub(super) fn closers_of(quote: char) -> &'static [char] {
     match quote {
@@ -172,6 +180,27 @@ pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
     })
 }
 
+/// A word as a key, with a quote too many before or behind it.
+pub(super) fn doubled(text: &str) -> Option<Key<'_>> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let inside = text.trim_start_matches(quote);
+    let before = text.len() - inside.len();
+    let end = window(inside).find(quote)?;
+    let name = inside.get(..end).filter(|name| is_word(name))?;
+    let after = inside.get(end..)?;
+    let behind = after.len() - after.trim_start_matches(quote).len();
+    let length = before + end + behind;
+    let colon = colon_after(text, length)?;
+    let is_doubled = before <= 2 && behind <= 2 && before + behind > 2;
+    is_doubled.then_some(Key {
+        name,
+        length,
+        colon,
+        is_quoted: true,
+        quote: Some(quote),
+    })
+}
+
 /// A quoted word without a colon, and what follows it.
 pub(super) fn without_colon(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix('"')?;
@@ -182,8 +211,18 @@ pub(super) fn without_colon(text: &str) -> Option<(&str, &str)> {
 
 /// Whether a key is one that needs no quotes.
 pub(super) fn is_word(name: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.');
-    !name.is_empty() && name.chars().all(is_part)
+    !name.is_empty() && name.chars().all(is_word_part)
+}
+
+/// The length of the word at the start of a text, in bytes.
+pub(super) fn word_length(text: &str) -> usize {
+    let text = window(text);
+    text.find(|c| !is_word_part(c)).unwrap_or(text.len())
+}
+
+/// Whether a character needs no quotes in a key.
+pub(super) fn is_word_part(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '.')
 }
 
 /// Whether a text starts with a few words and the closing quote of an item, whose opening one is

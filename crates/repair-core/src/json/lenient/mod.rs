@@ -18,6 +18,7 @@ mod reader;
 mod rules;
 mod string;
 mod token;
+mod torn;
 
 use std::ops::Range;
 

@@ -210,11 +210,11 @@ impl<'t, 'f> Reader<'t, 'f> {
     }
 
     /// A string of Python with a letter before it. Only `u` and `b` leave its content alone.
-    fn prefixed_string(&mut self, prefix: char) {
-        if !matches!(prefix, 'u' | 'U' | 'b' | 'B') {
+    fn prefixed_string(&mut self, prefix: &str) {
+        if !matches!(prefix, "u" | "U" | "b" | "B") {
             return self.fail();
         }
-        let end = self.at + prefix.len_utf8();
+        let end = self.at + prefix.len();
         self.out.fix(&rules::QUOTES, self.at..end, "");
         self.at = end;
         self.string_value('\'');
@@ -322,6 +322,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             .key_at(self.at)
             .or_else(|| long_key(rest))
             .or_else(|| key::unclosed(rest))
+            .or_else(|| key::doubled(rest))
         {
             Some(key) => self.write_key(key),
             None => self.key_without_colon(next),
@@ -381,6 +382,10 @@ impl<'t, 'f> Reader<'t, 'f> {
         };
         if let Some(rule) = rule {
             self.out.note(rule, rule.risk, before.clone(), from);
+        }
+        if key.is_doubled() {
+            let risk = Risk::Inferred;
+            self.out.note(&rules::QUOTES, risk, before.clone(), from);
         }
         self.note_written(&written, before, from);
         if written.damage.is_some() {

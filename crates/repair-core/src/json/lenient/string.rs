@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::balance::{self, Balance};
 use super::content::{Written, without_half_escape, write, write_escaped};
 use super::end::{End, is_broken_off_key};
-use super::reader::{Frame, Reader};
+use super::reader::Reader;
 use super::{Cut, Problem, key, rules};
 use crate::json::scan;
 use crate::json::string::StrictEnd;
@@ -35,6 +35,10 @@ enum Ending {
     Closed,
     /// Its closing quote is missing.
     Unclosed,
+    /// The backslash before its closing quote is content.
+    Backslash,
+    /// There is a quote too many beside one of those around it.
+    Doubled,
     /// The text ended.
     Cut,
     /// The same, and its content is strict.
@@ -68,16 +72,16 @@ struct Passed {
 }
 
 /// What was seen of a string whose end is looked for.
-struct Search {
+pub(super) struct Search {
     start: usize,
-    content: usize,
+    pub(super) content: usize,
     closers: &'static [char],
     /// Raw quotes that were taken for content.
-    inner: usize,
+    pub(super) inner: usize,
     /// The only one so far, if it does not look like an opening one.
     lone_quote: Option<Range<usize>>,
     /// Where an item ends if the first raw quote opens the next one.
-    item_end: Option<usize>,
+    pub(super) item_end: Option<usize>,
     /// There are only JSON's short escapes, for certain.
     is_escaped: bool,
     balance: Balance,
@@ -172,8 +176,13 @@ impl Reader<'_, '_> {
             if search.inner == 0
                 && let Some(end) = self.lost_quote(search.content, quote.start)
             {
-                if search.balance.is_in_braces(self.text, quote.start) {
-                    // The key may be one of an object inside the content.
+                if let Some(path_end) = self.path_end(search.content, end) {
+                    return search.found(Ending::Backslash, path_end, path_end + 1);
+                }
+                if search.balance.is_in_braces(self.text, quote.start)
+                    || self.is_behind_backslash(search.content, quote.start)
+                {
+                    // The key may be one of an object inside the content, and an escaped quote the end.
                     self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
                 }
                 return search.found(Ending::Unclosed, end, end);
@@ -205,8 +214,18 @@ impl Reader<'_, '_> {
             if self.ends_member(quote.end) {
                 let content = search.content..quote.start;
                 let balance = self.balance_with_brackets(content, search.closers);
+                if self.closes_content(search.content, &balance, quote.end) {
+                    return search.found(Ending::Cut, quote.start, self.text.len());
+                }
                 self.doubts.string(&balance, quote.start);
             }
+        }
+        if let Some(content) = self.without_surplus_quote(search, quote.start) {
+            return Found {
+                content,
+                inner: 0,
+                ..search.found(Ending::Doubled, quote.start, quote.end)
+            };
         }
         let ending = if search.is_escaped && search.inner == 0 {
             Ending::Escaped
@@ -221,6 +240,11 @@ impl Reader<'_, '_> {
         let certain = self
             .before_broken_key(&search.passed)
             .unwrap_or_else(|| self.certain_end(search.content));
+        if search.inner == 0
+            && let Some(end) = self.path_end(search.content, certain)
+        {
+            return search.found(Ending::Backslash, end, end + 1);
+        }
         match &search.lone_quote {
             // The text is whole: the string ends here, and what follows is a remark or an expression.
             Some(quote) if self.holds_remark(quote.end..certain) => Found {
@@ -262,9 +286,21 @@ impl Reader<'_, '_> {
 
     /// Whether behind a string a comma stands, or nothing but closers up to the end.
     fn ends_member(&self, after: usize) -> bool {
-        let rest = self.text.get(after..self.ends.tail).unwrap_or_default();
-        let next = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '}' | ']'));
-        next.is_empty() || rest.trim_start().starts_with(',')
+        self.ends.behind_closers(after) >= self.ends.tail
+            || self.rest(self.ends.space(after)).starts_with(',')
+    }
+
+    /// Whether the closers up to the end are those of brackets inside a string, which then did not end
+    /// before them: they close all that is open in it, or all of it stands in brackets.
+    fn closes_content(&self, content: usize, balance: &Balance, after: usize) -> bool {
+        let closers = self.text.get(after..self.ends.behind_closers(after));
+        let closers = closers.unwrap_or_default().trim_start();
+        let count = closers.matches(['}', ']']).count();
+        let is_bracketed = self.rest(content).trim_start().starts_with(['{', '[']);
+        self.ends.behind_closers(after) >= self.ends.tail
+            && balance.missing_closer().is_some_and(|(closer, open)| {
+                closers.starts_with(closer) && (is_bracketed || open <= count)
+            })
     }
 
     /// Whether between a quote and the closers of all that is open, at the very end of the text, only
@@ -274,59 +310,6 @@ impl Reader<'_, '_> {
         let words = self.text.get(range).unwrap_or_default();
         let is_short = words.len() <= MAX_REMARK && !words.contains('\n') && !words.contains("\\n");
         has_closers && !words.is_empty() && is_short
-    }
-
-    /// Whether a quote that was taken for content shows that the string ended at or before it, where
-    /// no schema says otherwise.
-    fn is_torn(&self, search: &mut Search, quote: &Range<usize>) -> bool {
-        match search.inner {
-            0 => {
-                search.item_end = self.end_before_comma(search.content, quote.start);
-                self.looks_like_end(quote)
-                    || (search.item_end.is_none() && self.opens_next(search.content, quote.start))
-            }
-            // What looked like the next item is none.
-            1 => search.item_end.is_some(),
-            _ => false,
-        }
-    }
-
-    /// Whether a first raw quote does not look like an opening one, and structure follows.
-    fn looks_like_end(&self, quote: &Range<usize>) -> bool {
-        let Some(frame) = self.stack.last() else {
-            return false;
-        };
-        match self.rest(quote.end).trim_start().chars().next() {
-            Some(':') if !frame.is_object => true,
-            Some(',' | '}' | ']' | ':' | '"' | '{' | '[') => {
-                self.takes_undeclared(frame) && !balance::may_open(self.text, quote.start)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the schema does not rule out what it does not declare: in arrays and open objects.
-    fn takes_undeclared(&self, frame: &Frame<'_>) -> bool {
-        !frame.is_object || self.tree.is_open(frame.place)
-    }
-
-    /// Whether the first raw quote of a string stands behind a comma and opens what looks like a key
-    /// or item: the string may have lost its closing quote before it.
-    fn opens_next(&self, content: usize, quote: usize) -> bool {
-        let Some(frame) = self
-            .stack
-            .last()
-            .filter(|frame| self.takes_undeclared(frame))
-        else {
-            return false;
-        };
-        let before = self.text.get(content..quote).unwrap_or_default();
-        let before = before.trim_end_matches(|c: char| {
-            c.is_whitespace() || (!frame.is_object && matches!(c, '[' | '{'))
-        });
-        before.ends_with(',')
-            && (!frame.is_object
-                || key::quoted(self.rest(quote)).is_some_and(|key| key::is_word(key.name)))
     }
 
     /// Up to where the text is content of an unclosed string for certain: closers of all that is
@@ -343,16 +326,6 @@ impl Reader<'_, '_> {
         content + rest.trim_end().len()
     }
 
-    /// Where the item that starts at `content` ends if the quote at `quote` opens the next one.
-    fn end_before_comma(&self, content: usize, quote: usize) -> Option<usize> {
-        let in_array = self.stack.last().is_some_and(|frame| !frame.is_object);
-        let before = self.text.get(content..quote).filter(|_| in_array)?;
-        let item = before.trim_end().strip_suffix(',')?;
-        // Behind a closer of its own it is no item: the array ends there, or an inner one.
-        let holds = |opener, closer| item.matches(opener).count() >= item.matches(closer).count();
-        (holds('[', ']') && holds('{', '}')).then_some(content + item.len())
-    }
-
     /// A string in which nothing is wrong, up to its end or that of the text.
     fn find_strict(&self, start: usize, quote: char) -> Option<Found> {
         let content = start + 1;
@@ -365,11 +338,13 @@ impl Reader<'_, '_> {
                 }
                 (start..stop + 1, content..stop, Ending::Strict)
             }
-            StrictEnd::Text => (
-                start..self.text.len(),
-                content..self.certain_end(content),
-                Ending::StrictCut,
-            ),
+            StrictEnd::Text => {
+                let end = self.certain_end(content);
+                if self.path_end(content, end).is_some() {
+                    return None;
+                }
+                (start..self.text.len(), content..end, Ending::StrictCut)
+            }
             StrictEnd::Broken => return None,
         };
         Some(Found {
@@ -416,8 +391,7 @@ impl Reader<'_, '_> {
             self.doubts.give_up();
         }
         let has_separator = self
-            .rest(quote.end)
-            .trim_start()
+            .rest(self.ends.space(quote.end))
             .starts_with([',', '}', ']']);
         let is_doubtful = match end {
             End::Certain => !is_escaped && (is_odd || !has_separator),
@@ -493,16 +467,6 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// Where a string ends whose closing quote is missing before the key at `quote_at`.
-    fn lost_quote(&self, content: usize, quote_at: usize) -> Option<usize> {
-        let frame = self.stack.last()?;
-        let before = self.text.get(content..quote_at)?.trim_end();
-        let end = before.strip_suffix(',')?;
-        self.ends
-            .opens_known_key(quote_at, frame)
-            .then_some(content + end.len())
-    }
-
     /// A string in triple quotes, as Python writes it.
     fn find_triple(&self, start: usize, quote: char) -> Option<Found> {
         let mark = match quote {
@@ -546,7 +510,7 @@ impl Reader<'_, '_> {
         self.out.push("\"");
         let before = found.token.clone();
         let mut note = |rule, risk| self.out.note(rule, risk, before.clone(), from);
-        if quote != '"' || (found.token.start + 1 < found.content.start) {
+        if quote != '"' || found.token.start + 2 < found.content.start {
             // Nothing but quotes may be quotes that are content.
             let is_bare = content.is_empty() && found.token.len() > 2 * quote.len_utf8();
             let risk = if is_bare {
@@ -559,8 +523,11 @@ impl Reader<'_, '_> {
         if found.inner > 0 {
             note(&rules::INNER_QUOTE, Risk::Inferred);
         }
-        if found.ending == Ending::Unclosed {
-            note(&rules::MISSING_QUOTE, Risk::Inferred);
+        match found.ending {
+            Ending::Unclosed => note(&rules::MISSING_QUOTE, Risk::Inferred),
+            Ending::Doubled => note(&rules::QUOTES, Risk::Inferred),
+            Ending::Backslash => note(&rules::ESCAPE, Risk::Inferred),
+            _ => {}
         }
         self.note_written(&written, &before, from);
         if let Some(at) = written.damage.filter(|_| !is_cut) {

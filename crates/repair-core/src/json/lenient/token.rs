@@ -99,11 +99,17 @@ fn number_form(token: &str) -> Option<(String, Risk)> {
     Some((number.text, risk))
 }
 
-/// The letter with which a string of Python in single quotes begins.
-pub(super) fn python_string(text: &str) -> Option<char> {
-    let string = text.strip_prefix(|c| "uUbBrRfF".contains(c))?;
-    text.chars().next().filter(|_| string.starts_with('\''))
+/// The letters with which a string of Python in single quotes begins.
+pub(super) fn python_string(text: &str) -> Option<&str> {
+    let quote = text.bytes().take(3).position(|byte| byte == b'\'')?;
+    let prefix = text.get(..quote)?;
+    PYTHON_PREFIXES
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(prefix))
+        .then_some(prefix)
 }
+
+const PYTHON_PREFIXES: &[&str] = &["u", "b", "r", "f", "rb", "br", "fr", "rf"];
 
 fn has_leading_zero(text: &str) -> bool {
     let mut bytes = text.trim_start_matches(['+', '-']).bytes();

@@ -42,9 +42,7 @@ impl<'t> Ends<'t> {
         let is_known = |key: &str| declared.is_empty() || declared.contains(&*key::decoded(key));
         let mut last = LastEnds::default();
         let body = self.text.get(..self.tail).unwrap_or_default();
-        let inner = body.trim_end_matches(|c: char| {
-            c.is_whitespace() || matches!(c, '}' | ']' | '｝' | '］' | ',' | ')')
-        });
+        let inner = self.without_closers(body);
         if inner.len() < body.len() && inner.ends_with(quote) {
             last.any = inner.len() - quote.len_utf8();
         }
@@ -62,6 +60,18 @@ impl<'t> Ends<'t> {
             }
         }
         last
+    }
+
+    /// A text without the closers, commas and white space at its end.
+    fn without_closers<'s>(&self, text: &'s str) -> &'s str {
+        let is_closer =
+            |c: char| c.is_whitespace() || matches!(c, '}' | ']' | '｝' | '］' | ',' | ')');
+        let mut inner = text.trim_end_matches(is_closer);
+        while inner.len() >= 2 && self.is_escaped_space(inner.len() - 2) {
+            inner = inner.get(..inner.len() - 2).unwrap_or_default();
+            inner = inner.trim_end_matches(is_closer);
+        }
+        inner
     }
 
     /// The quoted key behind a comma at `comma`.
