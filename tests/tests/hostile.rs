@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use toolmend::repair_core::Limits;
-use toolmend::{Effect, Policy, RawCall, Reason, ToolSet, ToolSpec, Verdict, repair_json};
+use toolmend::{Effect, Finish, Policy, RawCall, Reason, ToolSet, ToolSpec, Verdict, repair_json};
 use toolmend_tests::adversarial::{PATTERNS, texts, units};
 
 fn tools(schema: Value) -> ToolSet {
@@ -201,6 +201,12 @@ fn a_schema_deeper_than_a_validator_can_go_is_reported() {
     let raw = RawCall::new("deep", "{}");
     let verdict = tools.repair(&raw, &Policy::default());
     assert!(verdict.call().is_some_and(toolmend::Call::is_unvalidated));
+    // What cannot be judged is not repaired either.
+    for text in ["{\"a\": 1,}", "{\"a\": 1, \"a\": 2}", "[]"] {
+        let raw = RawCall::new("deep", text).with_finish(Finish::Complete);
+        let verdict = tools.repair(&raw, &Policy::default());
+        assert!(verdict.call().is_none(), "{text}: {verdict:?}");
+    }
 }
 
 #[test]

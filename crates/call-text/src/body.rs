@@ -22,11 +22,16 @@ pub(crate) enum Mark {
 pub(crate) struct Around<'f> {
     /// Whether the format ends each call. Where it does not, prose may follow on the next line.
     pub(crate) is_closed: bool,
+    /// How far to look for what ends a body, in bytes: without markers nothing bounds it.
+    pub(crate) look: usize,
     /// What ends a body at a place.
     pub(crate) mark: &'f dyn Fn(Cursor<'_>) -> Look<Option<Mark>>,
     /// Whether something stands at a place that may follow a whole body directly.
     pub(crate) follows: &'f dyn Fn(Cursor<'_>) -> Look<bool>,
 }
+
+/// How far to look where no marker ends a body.
+pub(crate) const SHORT_LOOK: usize = 256;
 
 /// Where the body ends that begins at `start` and whose brackets are balanced at `behind`; `None` if
 /// it ends there.
@@ -37,10 +42,14 @@ pub(crate) fn goes_on(
 ) -> Look<Option<(usize, Ending)>> {
     let object = behind.since(start);
     let rest = behind.rest();
-    if !around.is_closed && begins_on_next_line(rest) && is_strict_json(object) {
+    let is_line = begins_on_next_line(rest) && is_strict_json(object);
+    if !around.is_closed && is_line {
         return Ok(None);
     }
     if may_follow(behind, around)? {
+        return Ok(None);
+    }
+    if !has_quotes(object) && !rest.trim_start().starts_with(['}', ']']) {
         return Ok(None);
     }
     let end_at = |at: usize, ending| {
@@ -49,12 +58,21 @@ pub(crate) fn goes_on(
         let is_sure = around.is_closed && ending == Ending::Closed;
         let is_over = tail.trim_start().is_empty()
             || !is_only_closers(tail)
-                && (!is_sure && is_apart(tail) && is_strict_json(object)
+                && (!(has_quotes(object) && has_quotes(tail))
+                    || !is_sure && (is_line || is_apart(tail) && is_strict_json(object))
                     || reads_alike(body.unwrap_or_default(), object));
         (!is_over).then_some((behind.at + tail.len(), ending))
     };
     let mut is_first = true;
     for (at, _) in rest.char_indices() {
+        if at > around.look {
+            // All that follows may belong to it.
+            let goes_on = end_at(at, Ending::Own).is_some();
+            if goes_on && !behind.is_end {
+                return Err(Stop::More);
+            }
+            return Ok(goes_on.then_some((behind.text.trim_end().len(), Ending::Own)));
+        }
         let here = Cursor {
             at: behind.at + at,
             ..behind
@@ -68,9 +86,11 @@ pub(crate) fn goes_on(
             Some(Mark::Close) => return Ok(end_at(at, Ending::Closed)),
             Some(Mark::Open) => {
                 let before = rest.get(..at).unwrap_or_default().trim_end();
-                let end = end_at(at, Ending::Own);
-                if before.ends_with(['}', ']']) || is_first && end.is_none() {
-                    return Ok(end);
+                if before.ends_with(['}', ']']) {
+                    return Ok(end_at(at, Ending::Own));
+                }
+                if is_first && end_at(at, Ending::Own).is_none() {
+                    return Ok(None);
                 }
                 // It is content of a string.
                 is_first = false;
@@ -132,7 +152,14 @@ fn may_follow(behind: Cursor<'_>, around: &Around<'_>) -> Look<bool> {
     let mut next = behind;
     skip_between(&mut next)?;
     let rest = next.rest();
-    Ok(rest.is_empty() || (around.follows)(next)? || is_token(next)?)
+    if rest.is_empty() || (around.follows)(next)? || is_token(next)? {
+        return Ok(true);
+    }
+    match turns::is_continuation(rest, true) {
+        Ok(is_continuation) => Ok(is_continuation),
+        Err(()) if next.is_end => Ok(false),
+        Err(()) => Err(Stop::More),
+    }
 }
 
 /// Whether a special token stands at a place: no string is likely to hold one.
@@ -159,31 +186,40 @@ pub(crate) fn without_fence(text: &str) -> &str {
     text.strip_suffix("```").map_or(text, str::trim_end)
 }
 
+/// Whether a text holds quotes: without any behind it, no string goes on.
+fn has_quotes(text: &str) -> bool {
+    memchr::memchr2(b'"', b'\'', text.as_bytes()).is_some()
+}
+
 /// Whether a text is made of surplus closing brackets.
 pub(crate) fn is_only_closers(text: &str) -> bool {
     text.chars()
         .all(|c| matches!(c, '}' | ']') || c.is_whitespace())
 }
 
-/// Whether a text stands apart from what is before it: behind a blank, and with no closing bracket
-/// that it does not open itself.
+/// Whether a text stands apart from what is before it: behind a blank, its quotes and brackets in
+/// pairs, and JSON in those at its end.
 fn is_apart(text: &str) -> bool {
-    let mut depth = 0_usize;
-    let mut closes = |c| match c {
-        '{' | '[' => {
-            depth += 1;
-            false
-        }
-        '}' | ']' => match depth.checked_sub(1) {
-            Some(less) => {
-                depth = less;
-                false
+    let (mut depth, mut quotes) = (0_usize, 0_usize);
+    let mut last = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' => quotes += 1,
+            b'{' | b'[' => {
+                if depth == 0 {
+                    last = at;
+                }
+                depth += 1;
             }
-            None => true,
-        },
-        _ => false,
-    };
-    text.starts_with(char::is_whitespace) && !text.chars().any(&mut closes)
+            b'}' | b']' if depth == 0 => return false,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.starts_with(char::is_whitespace)
+        && depth == 0
+        && quotes.is_multiple_of(2)
+        && (!text.ends_with(['}', ']']) || text.get(last..).is_some_and(is_strict_json))
 }
 
 /// Whether the lenient reader finds nothing in a text but the object at its start.
@@ -193,4 +229,14 @@ fn reads_alike(body: &str, object: &str) -> bool {
         (read.ok && !read.truncated).then_some(read.text)
     };
     value(body).is_some_and(|read| value(object) == Some(read))
+}
+
+/// Whether dots stand for an object at the cursor, as in `{...}`.
+pub(crate) fn is_elided(mut cursor: Cursor<'_>) -> Look<bool> {
+    if cursor.peek_or_end()? != b'{' {
+        return Ok(false);
+    }
+    cursor.at += 1;
+    cursor.skip_space();
+    Ok(cursor.peek_or_end()? != 0 && matches!(cursor.peek()?, '.' | '…'))
 }

@@ -15,7 +15,7 @@ use crate::tools::Context;
 use crate::values::{self, Broken, Kind, Values};
 
 use extent::extent;
-pub(crate) use extent::{begins_as_call, broken_length};
+pub(crate) use extent::{balanced, begins_as_call, broken_length};
 
 /// Keys under which the name stands.
 const NAME_KEYS: &[&str] = &[
@@ -126,8 +126,13 @@ pub(crate) fn read(
             };
             let calls = reader.all(0).ok_or(Stop::Not)?;
             if place.is_bare() {
-                if !context.may_be_inside {
-                    skip_closers(cursor)?;
+                // Brackets before may be what the text behind closes.
+                if context.may_be_inside {
+                    return Ok(calls);
+                }
+                skip_closers(cursor)?;
+                if breaks_off(start.at, *cursor, place)? {
+                    return read_broken(cursor, start, false, place, context);
                 }
                 return Ok(calls);
             }
@@ -147,11 +152,22 @@ pub(crate) fn read(
                 return Err(Stop::Not);
             }
             let is_cut = matches!(why, Broken::Cut(_));
-            let (length, ending) = extent(start, place, is_cut)?;
-            cursor.at = start.at + length;
-            broken::read(cursor.since(start.at), ending, place, context).ok_or(Stop::Not)
+            read_broken(cursor, start, is_cut, place, context)
         }
     }
+}
+
+/// Reads what begins as a call at `start` and is no JSON, and steps over it.
+fn read_broken(
+    cursor: &mut Cursor<'_>,
+    start: Cursor<'_>,
+    is_cut: bool,
+    place: Place<'_>,
+    context: Context<'_>,
+) -> Look<Vec<Printed>> {
+    let (length, ending) = extent(start, place, is_cut)?;
+    cursor.at = start.at + length;
+    broken::read(cursor.since(start.at), ending, place, context).ok_or(Stop::Not)
 }
 
 /// Where the JSON ends whose brackets are balanced at `behind`, if that is not its end.
@@ -170,11 +186,26 @@ fn goes_on(start: usize, behind: Cursor<'_>, place: Place<'_>) -> Look<Option<(u
             || here.sees_any(place.open)?.is_some())
     };
     let around = Around {
-        is_closed: false,
+        // Models forget other markers.
+        is_closed: place.close.iter().any(|marker| marker.starts_with("</")),
+        look: if place.is_bare() {
+            body::SHORT_LOOK
+        } else {
+            usize::MAX
+        },
         mark: &mark,
         follows: &follows,
     };
     body::goes_on(start, behind, &around)
+}
+
+/// Whether JSON without markers goes on behind its balanced brackets: directly, and with no mark
+/// that ends it in a list, in a sentence or in quotes of prose.
+fn breaks_off(start: usize, behind: Cursor<'_>, place: Place<'_>) -> Look<bool> {
+    let next = behind.peek_or_end()?;
+    let ends =
+        next.is_ascii_whitespace() || matches!(next, 0 | b',' | b'}' | b']' | b'.' | b'`' | b'\'');
+    Ok(!ends && goes_on(start, behind, place)?.is_some())
 }
 
 /// Steps over surplus closing brackets.
@@ -322,7 +353,7 @@ impl<'v> Envelopes<'v, '_> {
         Some(match self.kind(at)? {
             Kind::String => literal_text(source),
             Kind::Object | Kind::Word | Kind::Array | Kind::Tuple => source.to_owned(),
-            Kind::Call | Kind::Keyword => return None,
+            Kind::Call | Kind::Keyword | Kind::Strings => return None,
         })
     }
 

@@ -214,6 +214,13 @@ pub(crate) static FORMATS: &[Format] = &[
         Body::Pairs(&pairs::GLM),
     ),
     format(
+        "call_hunyuan_suffixed",
+        "the call was printed as a name with tags for keys and values that have a suffix",
+        &["<tool_calls:opensource>", "<tool_call:opensource>"],
+        &["</tool_call:opensource>", "</tool_calls:opensource>"],
+        Body::Pairs(&pairs::HUNYUAN),
+    ),
+    format(
         "call_tool_calls_list",
         "the calls were printed as a JSON list in a <tool_calls> tag",
         &["<tool_calls>"],
@@ -279,7 +286,7 @@ pub(crate) static FORMATS: &[Format] = &[
     format(
         "call_mistral",
         "the call was printed as a name and JSON behind [TOOL_CALLS]",
-        &["[TOOL_CALLS]"],
+        &["[TOOL_CALLS]", "[TOOL_CALLS"],
         &["[/TOOL_CALLS]"],
         Body::Named(&named::MISTRAL),
     ),
@@ -549,6 +556,17 @@ pub(crate) static BARE_NAMED: Format = format(
     &[],
     Body::Named(&named::PLAIN),
 );
+
+/// With what Gemma 3 begins its calls.
+pub(crate) const TOOL_CODE: &str = "```tool_code\n";
+
+/// With what a text begins that says whom each part of it is for, the first being for all; the
+/// first marker belongs to the prompt.
+pub(crate) fn recipient_all(mut cursor: Cursor<'_>) -> Look<Option<usize>> {
+    cursor.eat(">>>")?;
+    let length = cursor.at;
+    Ok(cursor.eat("all\n")?.then_some(length + "all\n".len()))
+}
 
 /// Calls in a code fence.
 pub(crate) static FENCED: Format = format(

@@ -34,6 +34,7 @@ mod elements;
 mod envelope;
 mod format;
 mod literal;
+mod loops;
 mod marked;
 mod named;
 mod options;

@@ -62,6 +62,7 @@ pub(crate) fn to_json(values: &Values<'_>, root: usize) -> Option<String> {
                 open.push((node.after, ']', 0));
             }
             Kind::String => push_json_string(&mut out, values.source(at)),
+            Kind::Strings => push_string(&mut out, &decode_all(values.source(at))),
             Kind::Word if is_key => push_string(&mut out, values.source(at)),
             Kind::Word => out.push_str(&word_to_json(values.source(at))),
         }
@@ -164,6 +165,18 @@ pub(crate) fn decode(source: &str) -> Cow<'_, str> {
     }
     out.push_str(rest);
     Cow::Owned(out)
+}
+
+/// The content of strings in a row.
+fn decode_all(source: &str) -> String {
+    let mut out = String::new();
+    let mut rest = source;
+    while let Some(end) = values::string_end(rest) {
+        let (string, behind) = rest.split_at(end);
+        out.push_str(&decode(string));
+        rest = behind.trim_start();
+    }
+    out
 }
 
 fn hex(text: &str, digits: usize) -> Option<char> {

@@ -22,11 +22,29 @@ pub(crate) fn read_gemma(
 ) -> Look<Vec<Printed>> {
     cursor.eat("call")?;
     cursor.need(":")?;
-    let name = cursor.up_to("{", MAX_NAME)?.trim();
+    let window = cursor.window(MAX_NAME);
+    let Some(length) = window.find(['{', '<']) else {
+        return if window.len() > MAX_NAME {
+            Err(Stop::Not)
+        } else {
+            cursor.more()
+        };
+    };
+    let name = window.get(..length).unwrap_or_default().trim();
     if !context.knows(name) {
         return Err(Stop::Not);
     }
-    cursor.at -= 1;
+    cursor.at += length;
+    if cursor.sees_any(close)?.is_some() {
+        return Ok(vec![Printed {
+            name: name.to_owned(),
+            ending: Ending::Closed,
+            ..Printed::default()
+        }]);
+    }
+    if cursor.peek()? != '{' {
+        return Err(Stop::Not);
+    }
     let mut writer = Marked {
         cursor: *cursor,
         close,
@@ -120,15 +138,18 @@ impl Marked<'_, '_> {
                 return Ok(true);
             }
         }
-        match self.cursor.up_to(":", MAX_NAME) {
-            Ok(key) if !key.contains(['{', '}', '\n']) => {
+        let window = self.cursor.window(MAX_NAME);
+        let is_no_key = |c: char| ":{}[](),<>\n".contains(c);
+        match window.find(is_no_key) {
+            Some(end) if end > 0 && window.get(end..).is_some_and(|rest| rest.starts_with(':')) => {
+                let key = window.get(..end).unwrap_or_default();
                 push_string(&mut self.out, key.trim().trim_matches(['"', '\'']));
                 self.out.push(':');
+                self.cursor.at += end + 1;
                 Ok(true)
             }
-            Ok(_) => Err(Stop::Not),
-            Err(Stop::Not) if self.cursor.rest().len() <= MAX_NAME => self.cut(),
-            Err(stop) => Err(stop),
+            None if window.len() <= MAX_NAME => self.cut(),
+            _ => Err(Stop::Not),
         }
     }
 
@@ -144,11 +165,18 @@ impl Marked<'_, '_> {
 
     /// A value; `false`: the text ended inside.
     fn value(&mut self) -> Look<bool> {
+        // A mark inside a text looked like its end, and the text goes on.
+        if !self.out.ends_with([':', '[', ',']) {
+            return Err(Stop::Not);
+        }
         for mark in TEXT_MARKS {
             if self.cursor.eat(mark)? {
                 let rest = self.cursor.rest();
                 let Some(end) = rest.find(mark) else {
-                    self.out.push('"');
+                    if self.cursor.is_end {
+                        push_string(&mut self.out, rest);
+                        self.out.pop();
+                    }
                     return self.cut();
                 };
                 push_string(&mut self.out, rest.get(..end).unwrap_or_default());
@@ -164,6 +192,9 @@ impl Marked<'_, '_> {
             return self.cut();
         };
         let raw = rest.get(..end).unwrap_or_default().trim();
+        if TEXT_MARKS.iter().any(|mark| raw.contains(mark)) {
+            return Err(Stop::Not);
+        }
         self.cursor.at += end;
         match raw {
             "True" => self.out.push_str("true"),

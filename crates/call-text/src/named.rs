@@ -2,8 +2,11 @@
 
 use crate::body::{self, Around, Mark};
 use crate::cursor::{Cursor, Look, Stop};
+use crate::envelope::balanced;
+use crate::literal;
 use crate::printed::{Ending, Printed, clean_name, string};
 use crate::tools::{Context, MAX_NAME};
+use crate::typing::Place;
 use crate::values::{self, Bare, Broken};
 
 /// The shape of such a call.
@@ -80,9 +83,17 @@ pub(crate) fn read(
 ) -> Look<Vec<Printed>> {
     let mut printed = head(cursor, shape, context)?;
     let fenced = eat_fence(cursor)?;
+    if fenced {
+        eat_fence_end(cursor)?;
+    }
     cursor.skip_space();
     if cursor.sees_any(marks.close)?.is_some() {
         return Ok(vec![printed.ending(Ending::Closed)]);
+    }
+    // Where no marker ends it, nothing is the whole call only of a tool that takes nothing.
+    let takes_nothing = context.parameters(&printed.name).is_empty();
+    if takes_nothing && !marks.open.is_empty() && cursor.peek_or_end()? == 0 {
+        return Ok(vec![printed]);
     }
     let begins = |mut here: Cursor<'_>| {
         let printed = or_not(head(&mut here, shape, context))?;
@@ -90,11 +101,7 @@ pub(crate) fn read(
     };
     let (arguments, ending) = arguments(cursor, marks, shape.is_closed, &begins)?;
     if fenced {
-        let mut ahead = *cursor;
-        ahead.skip_space();
-        if ahead.eat("```")? {
-            *cursor = ahead;
-        }
+        eat_fence_end(cursor)?;
     }
     printed.arguments = Some(arguments);
     Ok(vec![printed.ending(ending)])
@@ -190,6 +197,16 @@ pub(crate) fn eat_fence(cursor: &mut Cursor<'_>) -> Look<bool> {
     Ok(true)
 }
 
+/// Steps over the last line of a fence, if it comes next.
+fn eat_fence_end(cursor: &mut Cursor<'_>) -> Look<()> {
+    let mut ahead = *cursor;
+    ahead.skip_space();
+    if ahead.eat("```")? {
+        *cursor = ahead;
+    }
+    Ok(())
+}
+
 /// The text of the arguments at the cursor, as it stands: an object, or one in a string; steps over
 /// it. Where it is broken, a closing marker or the end of the text ends it. `begins`: whether a call
 /// begins at a place, its opening marker aside.
@@ -217,11 +234,20 @@ fn arguments(
         let is_marker = here.sees_any(marks.close)?.or(here.sees_any(marks.open)?);
         Ok(is_marker.is_some() || begins(here)?)
     };
+    let is_marked = !marks.open.is_empty() || !marks.close.is_empty();
     let around = Around {
         is_closed,
+        look: if is_marked {
+            usize::MAX
+        } else {
+            body::SHORT_LOOK
+        },
         mark: &mark,
         follows: &follows,
     };
+    if body::is_elided(*cursor)? {
+        return Err(Stop::Not);
+    }
     let read = if cursor.peek()? == '{' {
         values::read(cursor, Bare::Words).map(|_| ())
     } else {
@@ -237,7 +263,7 @@ fn arguments(
             }
         },
         Err(Broken::More) => Err(Stop::More),
-        Err(Broken::Cut(_) | Broken::Not) => {
+        Err(why) => {
             let rest = start.rest();
             let begins_any = |at: &usize| {
                 let here = rest.get(*at..).unwrap_or_default();
@@ -252,8 +278,23 @@ fn arguments(
                     Ok((body::without_fence(text).to_owned(), Ending::Closed))
                 }
                 None if cursor.is_end => {
-                    cursor.at = cursor.text.len();
-                    Ok((rest.trim_end().to_owned(), Ending::Own))
+                    // Where a text ends that seems cut cannot be told, but what stands apart from it
+                    // is no part of the call.
+                    let apart =
+                        balanced(rest.trim_end()).filter(|end| *end < rest.trim_end().len());
+                    let apart = apart.map(|end| start.at + end);
+                    let apart = match apart {
+                        Some(at) => body::goes_on(start.at, Cursor { at, ..start }, &around)?
+                            .is_none()
+                            .then_some(at),
+                        None => None,
+                    };
+                    let ending = match (apart, why) {
+                        (Some(_), Broken::Cut(_)) => Ending::Cut,
+                        _ => Ending::Own,
+                    };
+                    cursor.at = apart.unwrap_or(cursor.text.len());
+                    Ok((cursor.since(start.at).trim_end().to_owned(), ending))
                 }
                 None => Err(Stop::More),
             }
@@ -279,17 +320,11 @@ pub(crate) fn read_react(
         *cursor = body;
         let begins = |mut here: Cursor<'_>| Ok(or_not(react_head(&mut here, context))?.is_some());
         let (arguments, ending) = arguments(cursor, marks, false, &begins)?;
-        let mut ahead = *cursor;
-        ahead.skip_space();
-        if fenced && ahead.eat("```")? {
-            *cursor = ahead;
+        if fenced {
+            eat_fence_end(cursor)?;
         }
         return Ok(vec![Printed::new(name, arguments).ending(ending)]);
     }
-    // A raw text is the value of the only parameter.
-    let [only] = parameters.as_slice() else {
-        return Err(Stop::Not);
-    };
     let rest = cursor.rest();
     let end = match rest.find('\n') {
         Some(end) => end,
@@ -298,13 +333,42 @@ pub(crate) fn read_react(
     };
     let raw = rest.get(..end).unwrap_or_default().trim();
     cursor.at += end;
-    let place = crate::typing::Place::arguments(context.schema(&name)).property(only);
-    let arguments = format!(
-        "{{{}: {}}}",
-        string(only),
-        place.json(raw.trim_matches('"'))
-    );
+    if matches!(raw, "" | "None" | "none" | "null") {
+        return Ok(vec![without_arguments(&name)]);
+    }
+    let key = raw_parameter(&name, context).ok_or(Stop::Not)?;
+    let place = Place::arguments(context.schema(&name)).property(key);
+    let is_quoted = raw.starts_with('"') && literal::is_strict_json(raw);
+    let text = if is_quoted {
+        literal::decode(raw)
+    } else {
+        raw.into()
+    };
+    let arguments = format!("{{{}: {}}}", string(key), place.json(&text));
     Ok(vec![Printed::new(name, arguments)])
+}
+
+fn without_arguments(name: &str) -> Printed {
+    Printed {
+        name: name.to_owned(),
+        ..Printed::default()
+    }
+}
+
+/// The parameter whose value a raw text is: the only one, or, where calls are expected, the only
+/// required one, if it may be a text.
+fn raw_parameter<'c>(name: &str, context: Context<'c>) -> Option<&'c str> {
+    let parameters = context.parameters(name);
+    if let [only] = parameters.as_slice() {
+        return Some(only);
+    }
+    let schema = context.schema(name).filter(|_| context.is_expected());
+    let [only] = schema?.get("required")?.as_array()?.as_slice() else {
+        return None;
+    };
+    let place = Place::arguments(schema).property(only.as_str()?);
+    let mut parameters = parameters.into_iter();
+    parameters.find(|key| only == *key && place.allows_text())
 }
 
 /// Steps over the name and what stands before the arguments.
@@ -328,6 +392,9 @@ pub(crate) fn read_harmony(
 ) -> Look<Vec<Printed>> {
     let name = harmony_head(cursor, context)?;
     cursor.skip_space();
+    if cursor.sees_any(marks.close)?.is_some() {
+        return Ok(vec![without_arguments(name).ending(Ending::Closed)]);
+    }
     let begins = |mut here: Cursor<'_>| Ok(or_not(harmony_head(&mut here, context))?.is_some());
     let (arguments, ending) = arguments(cursor, marks, true, &begins)?;
     Ok(vec![Printed::new(name, arguments).ending(ending)])

@@ -27,6 +27,14 @@ pub(crate) static GLM: Tags = Tags {
     kind: None,
 };
 
+/// The same with the suffix of newer tokenizers in every tag.
+pub(crate) static HUNYUAN: Tags = Tags {
+    key: ["<arg_key:opensource>", "</arg_key:opensource>"],
+    value: ["<arg_value:opensource>", "</arg_value:opensource>"],
+    separators: &["<tool_sep:opensource>", "\\n"],
+    kind: None,
+};
+
 pub(crate) static IFM: Tags = Tags {
     key: ["<ifm|arg_key>", "</ifm|arg_key>"],
     value: ["<ifm|arg_value>", "</ifm|arg_value>"],

@@ -2,6 +2,7 @@
 
 use crate::cursor::{Cursor, Look, Stop, floor};
 use crate::literal;
+use crate::loops::{self, MAX_HEAD};
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
 use crate::tools::{Context, MAX_NAME};
 use crate::trigger;
@@ -12,8 +13,15 @@ const PRINTING: &[&str] = &["print"];
 
 /// Reads a call, or a list of calls, and steps over it.
 fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<Vec<Printed>> {
+    let start = cursor.at;
     match values::read(cursor, bare) {
-        Ok(values) => calls(&values, 0, context).ok_or(Stop::Not),
+        Ok(values) => {
+            let calls = calls(&values, 0, context).ok_or(Stop::Not)?;
+            if goes_on_in_string(start, *cursor)? || is_comprehension(&values, &calls, *cursor)? {
+                return Err(Stop::Not);
+            }
+            Ok(calls)
+        }
         Err(Broken::More) => Err(Stop::More),
         Err(Broken::Not) => broken_call(cursor, context),
         Err(Broken::Cut(values)) => {
@@ -25,6 +33,41 @@ fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<
             Ok(calls)
         }
     }
+}
+
+/// Whether a quote like those of the call stands directly behind it: then its brackets were balanced
+/// within a string, whose own quotes are not escaped.
+fn goes_on_in_string(start: usize, behind: Cursor<'_>) -> Look<bool> {
+    let quote = char::from(behind.peek_or_end()?);
+    let is_opened = behind
+        .text
+        .get(..start)
+        .is_some_and(|text| text.ends_with(quote));
+    Ok(matches!(quote, '"' | '\'') && !is_opened && behind.since(start).contains(quote))
+}
+
+/// Whether a loop stands behind the calls whose variable they take.
+fn is_comprehension(values: &Values<'_>, calls: &[Printed], mut behind: Cursor<'_>) -> Look<bool> {
+    let is_variable = |at| values.is_word(at) && is_variable(values.source(at));
+    if !(0..values.nodes.len()).any(is_variable) {
+        return Ok(false);
+    }
+    behind.skip_space();
+    if !behind.sees("for ")? {
+        return Ok(false);
+    }
+    let window = behind.window(MAX_HEAD);
+    match loops::variables(window) {
+        Some(mut names) => Ok(names.any(|name| calls.iter().any(|call| loops::takes(call, name)))),
+        None if window.len() < MAX_HEAD && !behind.is_end => Err(Stop::More),
+        None => Ok(false),
+    }
+}
+
+/// Whether a word without quotes may name a variable.
+fn is_variable(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && !matches!(word, "True" | "False" | "None" | "true" | "false" | "null")
 }
 
 /// Reads `name({…})` whose object is broken: what stands in the parentheses is the arguments, to be
@@ -211,15 +254,7 @@ fn write_arguments(
             }
             writer.member(&key, &literal::to_json(values, value)?);
         } else {
-            let is_variable = values.node(*child)?.kind == Kind::Word
-                && values
-                    .source(*child)
-                    .starts_with(|c: char| c.is_alphabetic() || c == '_')
-                && !matches!(
-                    values.source(*child),
-                    "True" | "False" | "None" | "true" | "false" | "null"
-                );
-            if is_variable {
+            if values.is_word(*child) && is_variable(values.source(*child)) {
                 return None;
             }
             writer.member(free.next()?, &literal::to_json(values, *child)?);

@@ -10,6 +10,7 @@ use repair_core::{Finish, Fix, RawCall, Risk, ToolSet, ToolSpec};
 use crate::attempts::Attempts;
 use crate::cursor::floor;
 use crate::format::Format;
+use crate::loops::Loops;
 use crate::options::{Mode, ReadOptions};
 use crate::pairs::Broken;
 use crate::pending::{Condition, Pending};
@@ -98,6 +99,9 @@ pub struct CallReader {
     /// Possible calls that the end of the text refused.
     refused: usize,
     told: Told,
+    /// Whether the text names its recipients: the marker of one may stand in the middle of a line.
+    names_recipients: bool,
+    loops: Loops,
     known_words: KnownWords,
     search: Search,
     /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
@@ -137,6 +141,8 @@ impl CallReader {
             pending: Pending::default(),
             refused: 0,
             told: Told::default(),
+            names_recipients: false,
+            loops: Loops::default(),
         }
     }
 
@@ -193,6 +199,7 @@ impl CallReader {
         self.held.push_str(text);
         self.at = self.held.len();
         self.prose.see_calm(text);
+        self.loops.see(text);
         let certain = if self.at - self.word > MAX_NAME {
             self.certain(&self.held, self.gone)
         } else {
@@ -225,6 +232,7 @@ impl CallReader {
             && self.section.is_none()
             && self.pending.is_empty()
             && self.prose.is_calm()
+            && !self.names_recipients
             && is_told
     }
 
@@ -386,6 +394,9 @@ impl CallReader {
         out: &mut dyn FnMut(Part<'_>),
     ) {
         self.see_prose(text);
+        if self.options.mode == Mode::Expected {
+            self.loops.see(text);
+        }
         self.has_brackets |= memchr::memchr2(b'{', b'[', text.as_bytes()).is_some();
         if self.pending.awaits_end() && !text.trim_start().is_empty() {
             self.flush(held, released, out);

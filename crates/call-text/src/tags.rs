@@ -185,6 +185,7 @@ fn read_parameters<'t>(
                     seen: &parameters.seen,
                     close,
                     place,
+                    is_verbatim: next.is_string() == Some(true),
                 };
                 let Some(raw) = value.read(cursor)? else {
                     cursor.at = cursor.text.len();
@@ -217,6 +218,7 @@ fn json_body(
             body.at += text.len();
             Ok(())
         }
+        None if body::is_elided(body)? => return Err(Stop::Not),
         None => values::read(&mut body, Bare::Literals).map(|_| ()),
     };
     match read {
@@ -294,6 +296,7 @@ fn json_end(
     };
     let around = Around {
         is_closed: true,
+        look: usize::MAX,
         mark: &mark,
         follows: &|here| match tag(&here) {
             Err(Stop::More) => Err(Stop::More),
@@ -309,6 +312,8 @@ struct Value<'v, 't, 's> {
     seen: &'v BTreeSet<&'t str>,
     close: &'v [&'static str],
     place: Place<'s>,
+    /// Whether the syntax adds no line breaks.
+    is_verbatim: bool,
 }
 
 impl<'t> Value<'_, 't, '_> {
@@ -373,7 +378,11 @@ impl<'t> Value<'_, 't, '_> {
             if let Some(after) = end {
                 let raw = here.since(start);
                 cursor.at = after;
-                return Ok(Some(without_added_breaks(raw)));
+                return Ok(Some(if self.is_verbatim {
+                    raw
+                } else {
+                    without_added_breaks(raw)
+                }));
             }
             at = here.at + 1;
         }
@@ -451,6 +460,14 @@ impl<'t> Value<'_, 't, '_> {
 
     /// The same behind the end of the whole call, which would be missing a closing parameter tag.
     fn goes_on_outside(&self, ahead: Cursor<'_>) -> Look<bool> {
+        let mut next = ahead;
+        next.skip_space();
+        if let Some(tag) = any_tag(&next)?
+            && !tag.is_closing
+            && tag.role != Role::Parameter
+        {
+            return begins_call(next, tag, tag.role);
+        }
         self.goes_on(ahead, |tag| tag.role != Role::Parameter)
     }
 }
@@ -504,17 +521,19 @@ fn begins_call(here: Cursor<'_>, tag: Tag<'_>, role: Role) -> Look<bool> {
     }
     Ok(any_tag(&inner)?.is_some_and(|next| match role {
         Role::List => next.role == Role::Call && !next.is_closing,
-        _ => next.role == Role::Parameter || next.role == Role::Call && next.is_closing,
+        _ => match next.role {
+            Role::Parameter => !next.is_closing,
+            role => role == Role::Call && next.is_closing,
+        },
     }))
 }
 
-/// A value without the one line break that the syntax adds at each end.
+/// A value without the line breaks that the syntax adds: one at each end, or none.
 pub(crate) fn without_added_breaks(raw: &str) -> &str {
-    let Some(inner) = raw.strip_prefix('\n').or_else(|| raw.strip_prefix("\r\n")) else {
-        return raw;
-    };
-    inner
-        .strip_suffix("\r\n")
-        .or_else(|| inner.strip_suffix('\n'))
-        .unwrap_or(inner)
+    let inner = raw.strip_prefix("\r\n").or_else(|| raw.strip_prefix('\n'));
+    let inner = inner.and_then(|inner| {
+        let shorter = inner.strip_suffix("\r\n");
+        shorter.or_else(|| inner.strip_suffix('\n'))
+    });
+    inner.unwrap_or(raw)
 }

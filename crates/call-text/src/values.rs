@@ -3,11 +3,14 @@
 //! One pass with an explicit stack. The result is a flat list of nodes in the order of the text,
 //! each with the place behind its last descendant, and with spans into the text.
 
+mod expression;
 mod paused;
+mod string;
 mod word;
 
+pub(crate) use expression::string_end;
 pub(crate) use paused::PausedValue;
-use word::{is_literal, is_name};
+use word::{is_attribute, is_literal, is_name, string_prefix};
 
 use crate::cursor::{Cursor, Look, Stop};
 use crate::paused::Paused;
@@ -22,6 +25,8 @@ pub(crate) enum Kind {
     Array,
     Tuple,
     String,
+    /// Strings in a row, which Python joins.
+    Strings,
     /// A number, a literal, or a bare word.
     Word,
     /// A name with arguments in parentheses.
@@ -59,6 +64,11 @@ impl<'t> Values<'t> {
         self.node(at)
             .and_then(|node| self.text.get(node.start..node.end))
             .unwrap_or_default()
+    }
+
+    /// Whether a word without quotes stands at a node.
+    pub(crate) fn is_word(&self, at: usize) -> bool {
+        self.node(at).is_some_and(|node| node.kind == Kind::Word)
     }
 
     /// The name of a call or a keyword.
@@ -152,6 +162,8 @@ struct Reader<'t> {
     expect: Expect,
     /// A string that begins at the first place does not end before the second.
     seen: (usize, usize),
+    /// Where the last string begins that holds quotes.
+    quoting: usize,
     work: usize,
 }
 
@@ -164,6 +176,7 @@ impl<'t> Reader<'t> {
             open: Vec::new(),
             expect: Expect::Value,
             seen: (usize::MAX, 0),
+            quoting: usize::MAX,
             work: 0,
         }
     }
@@ -345,7 +358,9 @@ impl<'t> Reader<'t> {
     fn key(&mut self, c: char) -> Look<()> {
         let start = self.cursor.at;
         if matches!(c, '"' | '\'') {
-            self.string(c)?;
+            if self.string(c)? == Kind::Strings {
+                return Err(Stop::Not);
+            }
         } else if c.is_alphanumeric() || matches!(c, '_' | '-') {
             let length = self.run_of(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))?;
             self.cursor.at += length;
@@ -373,13 +388,13 @@ impl<'t> Reader<'t> {
                 if self.open.is_empty() {
                     return Err(Stop::Not);
                 }
-                let quoted = self.string(c)?;
+                let kind = self.string(c)?;
                 // ['name'(a=1)]
-                if self.cursor.peek_or_end()? == b'(' && quoted {
+                if kind == Kind::Call {
                     self.cursor.at += 1;
                     return self.open(Kind::Call, start, self.cursor.at - 1);
                 }
-                self.push(Kind::String, start, self.cursor.at, start);
+                self.push(kind, start, self.cursor.at, start);
                 self.ended();
             }
             _ => self.word(start)?,
@@ -428,13 +443,16 @@ impl<'t> Reader<'t> {
                 self.cursor.at = ahead.at;
                 return Ok(());
             }
-            if matches!(word, "r" | "f" | "b" | "u" | "rb" | "R" | "F" | "B" | "U")
-                && matches!(next, b'"' | b'\'')
+            if matches!(next, b'"' | b'\'')
                 && ahead.at == name_end
+                && let Some(is_format) = string_prefix(word)
             {
                 self.cursor.at = name_end;
-                self.string(char::from(next))?;
-                self.push(Kind::String, start, self.cursor.at, start);
+                let kind = self.string(char::from(next))?;
+                if is_format && self.cursor.since(start).contains('{') {
+                    return Err(Stop::Not);
+                }
+                self.push(kind, start, self.cursor.at, start);
                 self.ended();
                 return Ok(());
             }
@@ -452,6 +470,8 @@ impl<'t> Reader<'t> {
         };
         if length > 0 && is_plain && (is_literal || self.bare != Bare::Literals) {
             self.cursor.at = name_end;
+        } else if self.bare == Bare::Words && ends && is_attribute(word) {
+            return Err(Stop::Not);
         } else if may_be_text {
             self.bare_text(start)?;
         } else {
@@ -512,93 +532,4 @@ impl<'t> Reader<'t> {
         self.cursor.at = end;
         Ok(())
     }
-
-    /// Steps over a string. A quote inside it is content unless something follows that can only
-    /// follow a string. Whether it ends right before a parenthesis.
-    fn string(&mut self, quote: char) -> Look<bool> {
-        let quote = if quote == '"' { b'"' } else { b'\'' };
-        let bytes = self.cursor.rest().as_bytes();
-        if bytes.get(1).is_none_or(|second| *second == quote) {
-            let triple = if quote == b'"' { "\"\"\"" } else { "'''" };
-            if self.cursor.sees(triple)? {
-                return self.triple_quoted(triple);
-            }
-        }
-        let (known, seen) = self.seen;
-        let mut at = if known == self.cursor.at {
-            seen - known
-        } else {
-            1
-        };
-        while let Some(found) = bytes
-            .get(at..)
-            .and_then(|rest| memchr::memchr2(quote, b'\\', rest))
-        {
-            at += found;
-            if bytes.get(at) == Some(&b'\\') {
-                at += 2;
-                continue;
-            }
-            self.seen = (self.cursor.at, self.cursor.at + at);
-            let mut ahead = self.cursor;
-            ahead.at += at + 1;
-            match self.may_follow_string(ahead)? {
-                Follow::End => {
-                    self.cursor.at += at + 1;
-                    return Ok(false);
-                }
-                Follow::Call => {
-                    self.cursor.at += at + 1;
-                    return Ok(true);
-                }
-                Follow::Operator => return Err(Stop::Not),
-                Follow::Content => at += 1,
-            }
-        }
-        self.seen = (self.cursor.at, self.cursor.at + at.max(bytes.len()));
-        if self.cursor.is_end {
-            self.cursor.at = self.cursor.text.len();
-        }
-        self.cursor.more()
-    }
-
-    /// The same of a string in three quotes.
-    fn triple_quoted(&mut self, triple: &str) -> Look<bool> {
-        let inside = self.cursor.rest().get(3..).unwrap_or_default();
-        let mut from = 0;
-        while let Some(found) = inside.get(from..).and_then(|text| text.find(triple)) {
-            let end = from + found;
-            let slashes = inside.get(..end).unwrap_or_default();
-            let slashes = slashes.len() - slashes.trim_end_matches('\\').len();
-            if slashes % 2 == 0 {
-                self.cursor.at += 3 + end + 3;
-                return Ok(false);
-            }
-            from = end + 1;
-        }
-        if self.cursor.is_end {
-            self.cursor.at = self.cursor.text.len();
-        }
-        self.cursor.more()
-    }
-
-    fn may_follow_string(&self, mut ahead: Cursor<'_>) -> Look<Follow> {
-        let directly = ahead.peek_or_end()?;
-        if directly == b'(' && self.top().is_none_or(|top| top == Kind::Array) {
-            return Ok(Follow::Call);
-        }
-        ahead.skip_space();
-        Ok(match ahead.peek_or_end()? {
-            b',' | b':' | b'}' | b']' | b')' | b'#' | 0 => Follow::End,
-            b'+' | b'%' => Follow::Operator,
-            _ => Follow::Content,
-        })
-    }
-}
-
-enum Follow {
-    End,
-    Call,
-    Operator,
-    Content,
 }

@@ -134,8 +134,12 @@ impl Named<'_> {
         let limits = self.policy.limits();
         let readings = raw.readings.iter().cloned();
         let head: Vec<Fix> = readings.map(|fix| self.of_policy(fix)).collect();
+        let trimmed = emitted.trim();
+        if matches!(trimmed, "" | "null" | "\"\"") {
+            return self.no_arguments(raw, emitted, head);
+        }
         let attempt = match strict {
-            Ok((arena, root)) if arena.node(root).kind != Kind::Null => {
+            Ok((arena, root)) => {
                 return Ok(Read {
                     arena,
                     root,
@@ -148,16 +152,11 @@ impl Named<'_> {
                 });
             }
             Err((StrictError::TooDeep(at), _)) => return Err(self.too_deep(raw, at)),
-            Err((StrictError::Syntax(_), attempt)) => Some(attempt),
-            Ok(_) => None,
+            Err((StrictError::Syntax(_), attempt)) => attempt,
         };
-        let trimmed = emitted.trim();
-        if trimmed.is_empty() || trimmed == "null" {
-            return self.no_arguments(raw, emitted, head);
-        }
         let mut text = lenient::read(
             &emitted,
-            attempt.as_ref(),
+            Some(&attempt),
             &self.tool.tree,
             Some(self.tool.tree.root()),
             limits.depth,
@@ -346,19 +345,16 @@ impl Named<'_> {
         let target = self.tool.target();
         let conflicts = arguments::has_conflicting_keys(&read.arena);
         let fits = read.fits;
-        if fits && !conflicts && !self.may_rewrite(raw) {
-            return self.finish(raw, read, Vec::new(), None);
+        // What no schema judges is not repaired.
+        if self.tool.is_broken && !(fits && !conflicts && read.is_strict) {
+            return Err(self.reject(
+                raw,
+                Reason::Syntax,
+                "the arguments must be one JSON object with each key once",
+            ));
         }
-        if self.tool.is_broken {
-            return if fits && !conflicts {
-                self.finish(raw, read, Vec::new(), None)
-            } else {
-                Err(self.reject(
-                    raw,
-                    Reason::Syntax,
-                    "the arguments must be one JSON object with each key once",
-                ))
-            };
+        if fits && !conflicts && (self.tool.is_broken || !self.may_rewrite(raw)) {
+            return self.finish(raw, read, Vec::new(), None);
         }
         let found = arguments::search(&mut read.arena, read.root, target, self.policy);
         match found {

@@ -69,6 +69,49 @@ fn destructive_tools_never_run_from_leaked_text() {
     }
 }
 
+/// Texts around the arguments of a call, their place marked `@`.
+const ARGUMENT_WRAPPERS: &[&str] = &[
+    "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>@<|call|>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>@<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "<｜tool▁call▁begin｜>function<｜tool▁sep｜>write_file\n```json\n@\n```<｜tool▁call▁end｜>",
+    "<|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>@<|tool_call_end|>",
+    "[TOOL_CALLS]write_file[ARGS]@",
+    "<function=write_file>@</function>",
+    "<function_calls>\n<invoke name=\"write_file\">\n@\n</invoke>\n</function_calls>",
+    ">>>write_file\n@",
+    "Action: write_file\nAction Input: @",
+    "Action: write_file\nAction Input: @\nObservation: ok",
+];
+
+proptest! {
+    /// Quotes that are not escaped balance the brackets in the middle of a string.
+    #[test]
+    fn no_file_is_written_in_half(
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "if (a == \"}\") { go(); }", "x = \"}\";", "f(\"})\")", "s = {\"b\"};", "say \"hi\"",
+                " or \"y\"", "\\n", "</div>", "call({b: \"x\"});", "\"} else {\"", "[{\"a\"}]", "}", "{", " ", "a\n",
+            ]),
+            1..6,
+        ),
+        wrapper in prop::sample::select(ARGUMENT_WRAPPERS.to_vec()),
+        expected in any::<bool>(),
+    ) {
+        let tools = case_tools();
+        let content = parts.concat();
+        let arguments = format!("{{\"path\": \"p\", \"content\": \"a {content}\"}}");
+        let mode = if expected { Mode::Expected } else { Mode::Leaked };
+        let options = ReadOptions::default().with_mode(mode);
+        let (raws, _) = read_all_ways(&wrapper.replace('@', &arguments), &tools, options);
+        for raw in raws {
+            let verdict = tools.repair(&raw, &Policy::default());
+            let Some(call) = verdict.call() else { continue };
+            let written = call.arguments().value()["content"].as_str().unwrap();
+            prop_assert_eq!(written, format!("a {}", content.replace("\\n", "\n")));
+        }
+    }
+}
+
 /// Texts around calls printed as JSON or as `name({…})`, the call's place marked `@`.
 const JSON_WRAPPERS: &[&str] = &[
     "<tool_call>\n@\n</tool_call>",

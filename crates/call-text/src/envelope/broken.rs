@@ -250,7 +250,13 @@ fn quoted(text: &str) -> Option<&str> {
 
 /// The arguments without the closing brackets and commas of the object around them.
 fn without_envelope(text: &str) -> &str {
-    let trimmed = text.trim().trim_end_matches(',').trim_end();
+    let trimmed = text.trim();
+    // A comma behind the arguments is not theirs; one in them is a cut.
+    let trimmed = if is_open(trimmed) {
+        trimmed
+    } else {
+        trimmed.trim_end_matches(',').trim_end()
+    };
     let outer = trimmed.strip_suffix(']').map_or(trimmed, str::trim_end);
     let Some(inner) = outer.strip_suffix('}') else {
         return trimmed;
@@ -261,4 +267,21 @@ fn without_envelope(text: &str) -> &str {
     } else {
         outer
     }
+}
+
+/// Whether brackets outside of strings are open at the end of a text.
+fn is_open(text: &str) -> bool {
+    let (mut opened, mut closed) = (0_usize, 0_usize);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => opened += 1,
+            b'}' | b']' if !in_string => closed += 1,
+            _ => {}
+        }
+    }
+    opened > closed
 }

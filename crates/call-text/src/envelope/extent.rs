@@ -31,10 +31,13 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
 }
 
 /// How far a text goes that cannot be read as JSON: to the first closing marker before which it
-/// looks whole, else to the first one. The next call ends the search, unless it stands in a string:
+/// looks whole and its brackets are closed, else to the first before which it looks whole, else to
+/// the first one. The next call ends the search, unless it stands in a string:
 /// there it is content, up to its own closing marker. Without any closing marker, to the end of the
 /// paragraph or the text.
 pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
+    // How far to look for a better end than the first possible one.
+    const MAX_LOOK: usize = 4 * 1024;
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
     if cursor.is_end
@@ -46,30 +49,38 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     }
     let mut first_close = None;
     let mut paragraph = None;
+    // The first closing marker before which it looks whole, were it not for brackets left open.
+    let mut open_close = None;
+    let mut depth = 0_isize;
     let mut strings = Strings::default();
     // Calls inside a string whose closing marker has not come yet.
     let mut inner = 0_usize;
     // The last character that is not blank tells whether the text looks whole.
     let mut last = ' ';
     for (at, c) in rest.char_indices() {
+        if let Some(close) = open_close.filter(|close| at - close > MAX_LOOK) {
+            return Ok((close, Ending::Closed));
+        }
         let here = rest.get(at..).unwrap_or_default();
         let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
         let looks_whole = matches!(last, '}' | ']');
         if begins_any(place.close) {
             if inner > 0 {
                 inner -= 1;
-            } else if looks_whole {
+            } else if looks_whole && depth <= 0 {
                 return Ok((at, Ending::Closed));
+            } else if looks_whole {
+                open_close = open_close.or(Some(at));
             } else {
                 first_close = first_close.or(Some(at));
             }
         } else if begins_any(place.open) && begins_marked_call(cursor, at, place.open)? {
-            if first_close.is_none() && strings.may_hold(rest, at) {
+            if open_close.or(first_close).is_none() && strings.may_hold(rest, at) {
                 inner += 1;
                 last = c;
                 continue;
             }
-            return Ok(match first_close {
+            return Ok(match open_close.or(first_close) {
                 Some(close) => (close, Ending::Closed),
                 None if looks_whole => (at, Ending::Own),
                 None => (at, Ending::Cut),
@@ -83,11 +94,16 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             paragraph = Some(at);
         }
         strings.see(at, c);
+        depth += match c {
+            '{' | '[' => 1,
+            '}' | ']' => -1,
+            _ => 0,
+        };
         if !c.is_whitespace() {
             last = c;
         }
     }
-    match (first_close, paragraph) {
+    match (open_close.or(first_close), paragraph) {
         _ if !cursor.is_end => Err(Stop::More),
         (Some(at), _) => Ok((at, Ending::Closed)),
         _ if is_cut => Ok((rest.len(), Ending::Own)),
@@ -142,7 +158,7 @@ fn begins_marked_call(mut cursor: Cursor<'_>, at: usize, open: &[&'static str]) 
 
 /// Where the brackets and quotes of a broken text are balanced first, if nothing that could belong
 /// to it follows.
-fn balanced(text: &str) -> Option<usize> {
+pub(crate) fn balanced(text: &str) -> Option<usize> {
     // Looking through all that follows, for every broken call, would be slow.
     const MAX_LOOK: usize = 16 * 1024;
     let mut open = Vec::new();

@@ -85,12 +85,19 @@ impl CallReader {
         let more = if is_end { Stop::Not } else { Stop::More };
         let first = rest.chars().next().unwrap_or_default();
         let at_line_start = self.prose.at_line_start;
+        if self.prose.at_start
+            && !self.prose.is_reasoning
+            && let Some(length) = format::recipient_all(Cursor::new(rest, is_end))?
+        {
+            self.names_recipients = true;
+            return Ok(Step::Text(length));
+        }
         let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#' | '*');
         match first {
             '`' => return self.at_marks('`', rest, is_end),
             '~' if at_line_start => return self.at_marks('~', rest, is_end),
             '<' | '[' | ']' | '{' | '◁' => {}
-            '>' if at_line_start => {}
+            '>' if at_line_start || self.names_recipients => {}
             '(' if self.options.mode == Mode::Expected => {
                 return self.at_parenthesis(held, is_end);
             }
@@ -150,7 +157,7 @@ impl CallReader {
         }
         match first {
             '<' => self.at_angle(rest, more),
-            '>' => Ok(Step::BlockQuote),
+            '>' if at_line_start => Ok(Step::BlockQuote),
             '{' | '[' => self.at_bracket(rest, is_end)?.ok_or(Stop::Not),
             _ if is_word => self.at_word(held, rest, is_end),
             _ => Err(Stop::Not),
@@ -166,7 +173,12 @@ impl CallReader {
             first => self.at + first.map_or(1, char::len_utf8),
         };
         let end = self.search.next(held.as_bytes(), from, self.told.any);
-        end.unwrap_or(held.len()) - self.at
+        let end = end.unwrap_or(held.len());
+        if !self.names_recipients {
+            return end - self.at;
+        }
+        let text = held.as_bytes().get(from..end).unwrap_or_default();
+        memchr::memchr(b'>', text).map_or(end, |at| from + at) - self.at
     }
 
     /// Special tokens, and elements that only show their content.
@@ -343,7 +355,7 @@ impl CallReader {
         let reads = is_fence
             && !self.prose.in_fence()
             && match self.options.mode {
-                Mode::Leaked => self.prose.at_start,
+                Mode::Leaked => self.prose.at_start || rest.starts_with(format::TOOL_CODE),
                 Mode::Expected => !self.told.is_over,
             };
         if reads
@@ -402,8 +414,10 @@ impl CallReader {
             return text;
         }
         for format in [&format::BARE_NAMED, &format::BARE_PYTHON] {
-            if let Some(step) = self.begin(format, rest, is_end)? {
-                return Ok(step);
+            match self.begin(format, rest, is_end)? {
+                Some(Step::Calls(_, found, _)) if self.loops.bind(&found.calls) => return text,
+                Some(step) => return Ok(step),
+                None => {}
             }
         }
         text
@@ -436,6 +450,7 @@ impl CallReader {
         let text = held.get(start..).unwrap_or_default();
         self.attempts.back = name.len();
         match self.begin(&format::BARE_PYTHON, text, is_end)? {
+            Some(Step::Calls(_, found, _)) if self.loops.bind(&found.calls) => Err(Stop::Not),
             Some(Step::Calls(format, found, _)) => Ok(Step::Calls(format, found, name.len())),
             _ => Err(Stop::Not),
         }

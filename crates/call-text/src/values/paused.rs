@@ -13,6 +13,7 @@ pub(crate) struct PausedValue {
     open: Vec<usize>,
     expect: Expect,
     seen: (usize, usize),
+    quoting: usize,
     /// How many bytes were read, those that were read again counted again.
     work: usize,
 }
@@ -82,6 +83,7 @@ impl<'t> Reader<'t> {
             open: paused.open,
             expect: paused.expect,
             seen: paused.seen,
+            quoting: paused.quoting,
             work: paused.work,
         }
     }
@@ -95,6 +97,7 @@ impl<'t> Reader<'t> {
             open: self.open,
             expect: self.expect,
             seen: self.seen,
+            quoting: self.quoting,
             work: self.work,
         }
     }

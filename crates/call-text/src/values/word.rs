@@ -27,3 +27,22 @@ pub(super) fn is_literal(word: &str) -> bool {
         && digits.bytes().all(belongs)
         && !digits.contains("--")
 }
+
+/// Whether a word before a quote is a prefix of Python's strings: whether values stand in it, as in
+/// `f"{x}"`. No prefix is one too.
+pub(crate) fn string_prefix(word: &str) -> Option<bool> {
+    match word.to_ascii_lowercase().as_str() {
+        "" | "r" | "b" | "u" | "rb" | "br" => Some(false),
+        "f" | "fr" | "rf" => Some(true),
+        _ => None,
+    }
+}
+
+/// Whether a word is the attribute of a variable: `result.city`.
+pub(super) fn is_attribute(word: &str) -> bool {
+    let is_part = |part: &str| {
+        part.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    word.contains('.') && word.split('.').all(is_part)
+}
