@@ -17,11 +17,13 @@ fn read(row: &Value) -> (bool, Value, bool, usize) {
 fn broken_texts_are_repaired() {
     for file in ["json/own.jsonl", "json/onefix.jsonl", "json/reader.jsonl"] {
         for row in cases(file) {
-            let (ok, value, _, _) = read(&row);
+            let (ok, value, truncated, _) = read(&row);
             if row.get("error").is_some() {
                 assert!(!ok, "{row}");
                 continue;
             }
+            let is_cut = row.get("truncated").is_none_or(|cut| *cut == truncated);
+            assert!(is_cut, "{row}\n truncated {truncated}");
             let accepted = row["accept"].as_array().into_iter().flatten();
             let is_accepted = std::iter::once(&row["expected"])
                 .chain(accepted)

@@ -294,7 +294,9 @@ impl Reader<'_, '_> {
     /// before them: they close all that is open in it, or all of it stands in brackets.
     fn closes_content(&self, content: usize, balance: &Balance, after: usize) -> bool {
         let closers = self.text.get(after..self.ends.behind_closers(after));
-        let closers = closers.unwrap_or_default().trim_start();
+        let closers = closers.unwrap_or_default();
+        // White space may be escaped.
+        let closers = closers.trim_start_matches(|c| !matches!(c, '}' | ']'));
         let count = closers.matches(['}', ']']).count();
         let is_bracketed = self.rest(content).trim_start().starts_with(['{', '[']);
         self.ends.behind_closers(after) >= self.ends.tail
