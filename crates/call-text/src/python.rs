@@ -35,15 +35,15 @@ fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<
     }
 }
 
-/// Whether a quote like those of the call stands directly behind it: then its brackets were balanced
-/// within a string, whose own quotes are not escaped.
-fn goes_on_in_string(start: usize, behind: Cursor<'_>) -> Look<bool> {
+/// Whether a quote like those of the call stands directly behind it, and a closer of the call behind
+/// that: then its brackets were balanced within a string, whose own quotes are not escaped.
+fn goes_on_in_string(start: usize, mut behind: Cursor<'_>) -> Look<bool> {
     let quote = char::from(behind.peek_or_end()?);
-    let is_opened = behind
-        .text
-        .get(..start)
-        .is_some_and(|text| text.ends_with(quote));
-    Ok(matches!(quote, '"' | '\'') && !is_opened && behind.since(start).contains(quote))
+    if !matches!(quote, '"' | '\'') || !behind.since(start).contains(quote) {
+        return Ok(false);
+    }
+    behind.at += 1;
+    Ok(matches!(behind.peek_or_end()?, b')' | b'}'))
 }
 
 /// Whether a loop stands behind the calls whose variable they take.
