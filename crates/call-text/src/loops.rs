@@ -26,6 +26,11 @@ impl Loops {
     /// Goes on over text.
     pub(crate) fn see(&mut self, text: &str) {
         for part in text.split_inclusive('\n') {
+            // Of most lines nothing has to be known.
+            let is_plain = !part.starts_with([' ', '\t', 'f', 'a']) && part.ends_with('\n');
+            if is_plain && self.line.is_empty() && self.open.is_none() {
+                continue;
+            }
             if self.line.len() < MAX_HEAD {
                 self.line.push_str(
                     part.get(..crate::cursor::floor(part, MAX_HEAD))
