@@ -139,9 +139,11 @@ impl<'t, 'f> Reader<'t, 'f> {
         loop {
             let bytes = self.text.as_bytes();
             let end = scan::skip_space(bytes, self.at);
-            self.out
-                .push(self.text.get(self.at..end).unwrap_or_default());
-            self.at = end;
+            if end > self.at {
+                self.out
+                    .push(self.text.get(self.at..end).unwrap_or_default());
+                self.at = end;
+            }
             // What most values and separators begin with.
             let next = bytes.get(end);
             if next.is_some_and(|byte| byte.is_ascii_graphic() && !b"/#\\".contains(byte)) {
@@ -399,9 +401,12 @@ impl<'t, 'f> Reader<'t, 'f> {
         let key_at = self.key_at;
         if let Some(frame) = self.stack.last_mut() {
             let name = key::decoded(name);
-            self.doubts.key(frame, is_root, tree, &name, key_at);
+            let (place, is_declared) = tree.find_member(frame.place, &name);
+            let is_surplus = !is_declared && !tree.is_open(frame.place);
+            let told = (is_declared, is_surplus);
+            self.doubts.key(frame, is_root, told, &name, key_at);
             frame.key_quote = quote;
-            frame.value_place = tree.member(frame.place, &name);
+            frame.value_place = place;
             frame.keys.insert(name);
         }
         self.state = State::Value;
