@@ -76,6 +76,9 @@ pub(crate) struct TextFixes {
 
 impl TextFixes {
     pub(crate) fn new(fixes: &[TextFix], emitted: &str, strict: &str) -> Self {
+        if fixes.is_empty() {
+            return Self::default();
+        }
         let length = |range: &Range<usize>| range.len().min(EXCERPT + 8);
         let lengths = fixes
             .iter()

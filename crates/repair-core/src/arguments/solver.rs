@@ -305,21 +305,23 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     fn solve_value(&mut self, node: NodeId, ty: &'t Type, slot: Slot, whole: Whole) -> Solutions {
         let kind = self.arena.node(node).kind;
         let integral = || number::is_integral(self.arena.token(node));
-        let mut solutions = Solutions::none();
-        if ty.kinds.allows(kind, integral)
+        let may_fit = ty.kinds.allows(kind, integral)
             && is_allowed_value(self.arena, node, ty)
-            && !self.is_restatable(node, ty)
-        {
+            && !self.is_restatable(node, ty);
+        let mut solutions = if may_fit {
             let was_plain = self.is_plain;
             self.is_plain &= !whole.is_union;
-            solutions = match kind {
+            let solutions = match kind {
                 Kind::Object => self.solve_object(node, ty),
                 Kind::Array => self.solve_array(node, ty),
                 Kind::Number => self.solve_number(node, ty),
                 _ => Solutions::fits(),
             };
             self.is_plain = was_plain;
-        }
+            solutions
+        } else {
+            Solutions::none()
+        };
         if solutions
             .best()
             .is_none_or(|best| best.cost > rules::INTEGRAL_FLOAT.cost)
@@ -399,10 +401,13 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// The step that takes the quotes off a string which is no fit, where nothing else can be
     /// meant: what the rules about such strings propose, found without asking all the others.
+    #[inline]
     pub(super) fn unquoting(&self, node: NodeId, ty: &Type) -> Option<Step> {
-        let value = self.arena.node(node);
-        let may_ask = value.kind == Kind::String
-            && !value.has(ESCAPED)
+        (self.arena.node(node).kind == Kind::String).then(|| self.unquoting_string(node, ty))?
+    }
+
+    fn unquoting_string(&self, node: NodeId, ty: &Type) -> Option<Step> {
+        let may_ask = !self.arena.node(node).has(ESCAPED)
             && !ty.is_union()
             && ty.choices.is_none()
             && self.proposals < MAX_PROPOSALS

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::content::write;
 use super::doubt::Doubts;
-use super::end::{Ends, starts_value};
+use super::end::{End, Ends, starts_value};
 use super::output::Output;
 use super::{Cut, Problem, key, rules, token};
 use crate::json::scan;
@@ -65,6 +65,8 @@ pub(super) struct Reader<'t, 'f> {
     max_depth: usize,
     /// Where the last key starts.
     key_at: usize,
+    /// Behind which quote a strict string could end that is looked at more closely, and what it is.
+    pub(super) judged: Option<(usize, End)>,
     pub(super) state: State,
 }
 
@@ -93,6 +95,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             place,
             max_depth,
             key_at: at,
+            judged: None,
             state: State::Value,
         }
     }
@@ -146,7 +149,9 @@ impl<'t, 'f> Reader<'t, 'f> {
             }
             // What most values and separators begin with.
             let next = bytes.get(end);
-            if next.is_some_and(|byte| byte.is_ascii_graphic() && !b"/#\\".contains(byte)) {
+            let may_be_odd =
+                |byte: &u8| !byte.is_ascii_graphic() || matches!(byte, b'/' | b'#' | b'\\');
+            if next.is_some_and(|byte| !may_be_odd(byte)) {
                 return;
             }
             let Some((length, rule)) = self.oddity() else {
