@@ -290,7 +290,12 @@ pub(super) fn array_to_single(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    only_child(solver.arena, fault.node).and_then(proposed)
+    let child = only_child(solver.arena, fault.node)?;
+    // An entry of a dictionary that was written as a list is no dictionary.
+    let is_entry = solver.arena.node(child).len == 2
+        && solver.arena.member(child, "value").is_some()
+        && fault.ty.properties().is_empty();
+    (!is_entry).then_some(child).and_then(proposed)
 }
 
 pub(super) fn only_child(arena: &Arena<'_>, container: NodeId) -> Option<NodeId> {

@@ -167,8 +167,10 @@ pub(super) fn read(input: Input<'_>) -> Lenient {
         return frame::read(input.of(before), &mut Doubts::default());
     }
     let is_possible = is_possible(&first, &doubts);
+    let holds_several = doubts.doubtful.is_none() && is_sound(&first, &doubts);
     if doubts.is_undecidable
         || doubts.answers.is_empty()
+        || holds_several
         || (is_possible && faults(&first, &doubts) == 0)
     {
         return first;
@@ -197,12 +199,17 @@ pub(super) fn read(input: Input<'_>) -> Lenient {
 }
 
 fn is_possible(read: &Lenient, doubts: &Doubts) -> bool {
+    is_sound(read, doubts) && read.values.len() < 2
+}
+
+/// Whether a reading gives whole values, each of which holds what it must.
+fn is_sound(read: &Lenient, doubts: &Doubts) -> bool {
     let is_readable = !matches!(
         read.problem,
         Some(Problem::Ambiguous(_) | Problem::Unreadable(_) | Problem::NoValue)
     );
     let is_whole = !matches!(read.cut, Some(Cut::Inside | Cut::Beginning | Cut::Unclosed));
-    is_readable && is_whole && read.values.len() < 2 && !doubts.is_impossible
+    is_readable && is_whole && !doubts.is_impossible
 }
 
 /// How well a possible reading fits: the less the better, the first of them first.
@@ -293,6 +300,8 @@ struct Trials {
     found: Vec<(usize, usize)>,
     /// See [`Doubts::most_surplus`].
     most_surplus: Option<usize>,
+    /// One reads the text as several objects, of which the schema declares every key.
+    has_several: bool,
 }
 
 impl Trials {
@@ -302,6 +311,7 @@ impl Trials {
             self.found.push((doubts.torn, doubts.root_keys));
         }
         if !is_possible(&read, doubts) {
+            self.has_several |= is_sound(&read, doubts) && doubts.surplus_keys == 0;
             return;
         }
         let choice = Choice {
@@ -338,6 +348,7 @@ impl Trials {
                 rivals.all(|(torn, keys)| *torn > best.misfit.torn || *keys <= best.root_keys);
             let mut possible = self.possible.iter();
             !self.is_tied
+                && !self.has_several
                 && Some(best.faults) == self.least_faults
                 && finds_no_more
                 && !possible.any(|other| is_rival(other, &best.misfit))

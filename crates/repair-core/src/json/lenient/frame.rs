@@ -155,7 +155,7 @@ impl<'t> Strict<'t> {
 
 /// The text with one level of escaping undone, if the whole of it is JSON in escaped form.
 pub(super) fn unescaped(text: &str) -> Option<String> {
-    let inner = text.trim_start().strip_prefix(['{', '['])?;
+    let (_, inner) = text.split_once(['{', '['])?;
     let inner = inner.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '[' | '{'));
     let inner = inner.strip_prefix("\\n").map_or(inner, str::trim_start);
     inner.strip_prefix("\\\"")?;
