@@ -42,8 +42,8 @@ pub(crate) fn goes_on(
 ) -> Look<Option<(usize, Ending)>> {
     let object = behind.since(start);
     let rest = behind.rest();
-    let is_line = begins_on_next_line(rest) && is_strict_json(object);
-    if !around.is_closed && is_line {
+    let is_line = || begins_on_next_line(rest) && is_strict_json(object);
+    if !around.is_closed && is_line() {
         return Ok(None);
     }
     if may_follow(behind, around)? {
@@ -52,6 +52,7 @@ pub(crate) fn goes_on(
     if !has_quotes(object) && !rest.trim_start().starts_with(['}', ']']) {
         return Ok(None);
     }
+    let is_line = around.is_closed && is_line();
     let end_at = |at: usize, ending| {
         let tail = without_fence(rest.get(..at).unwrap_or_default());
         let body = behind.text.get(start..behind.at + tail.len());

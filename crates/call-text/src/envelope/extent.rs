@@ -1,10 +1,14 @@
 //! How far a call goes whose JSON is broken.
 
 use super::{ARGUMENT_KEYS, ID_KEYS, NAME_KEYS, OTHER_KEYS, Place, WRAPPER_KEYS};
-use crate::cursor::{Cursor, Look, Stop};
+use crate::cursor::{Beginnings, Cursor, Look, Stop};
 use crate::printed::Ending;
 use crate::tools::Context;
 use crate::values::{self, Broken};
+
+/// Keys of calls.
+const KEYS: &[&[&str]] = &[NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS];
+static BEGINNINGS: Beginnings = Beginnings::of(KEYS);
 
 /// Whether a text that is no JSON can be a call all the same: its first key is one of a call.
 pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
@@ -22,12 +26,36 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
             return Ok(false);
         }
     }
-    for keys in [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS] {
+    if !BEGINNINGS.may_begin(cursor.rest()) {
+        return Ok(false);
+    }
+    for keys in KEYS {
         if cursor.sees_any(keys)?.is_some() {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether a call may begin with the bracket at the cursor: behind most brackets of prose and code
+/// stands a word that is no key of an object and no name of a call in a list.
+pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> bool {
+    let is_blank = |c| matches!(c, ' ' | '\t'..='\r');
+    let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let rest = cursor.rest();
+    let inside = rest.get(1..).unwrap_or_default();
+    let inside = inside.trim_start_matches(is_blank);
+    let behind = inside.trim_start_matches(belongs);
+    let has_word = behind.len() < inside.len();
+    let wanted: &[u8] = match (rest.starts_with('{'), has_word) {
+        (true, true) => b":#",
+        (true, false) => b"\"'#",
+        (false, true) => b"(\"':+/\\#",
+        (false, false) => b"({[\"'\\#",
+    };
+    let next = behind.trim_start_matches(is_blank).bytes().next();
+    next.is_none_or(|next| !next.is_ascii() || wanted.contains(&next))
+        || begins_as_call(cursor) != Ok(false)
 }
 
 /// How far a text goes that cannot be read as JSON: to the first closing marker before which it

@@ -39,6 +39,11 @@ impl Reader<'_> {
                 at += 2;
                 continue;
             }
+            // Most strings end like this.
+            if matches!(bytes.get(at + 1), Some(b',' | b':' | b'}' | b']')) {
+                self.cursor.at += at + 1;
+                return Ok(Kind::String);
+            }
             self.seen = (self.cursor.at, self.cursor.at + at);
             let mut ahead = self.cursor;
             ahead.at += at + 1;
