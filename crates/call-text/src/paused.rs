@@ -1,6 +1,6 @@
 //! What a reader waits for that needs more text, and how far it has come.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use crate::tags;
 use crate::values::{Bare, PausedValue};
@@ -31,15 +31,35 @@ pub(crate) struct Memo {
     before: RefCell<Option<Paused>>,
     after: RefCell<Option<Paused>>,
     left_open: RefCell<Option<Vec<usize>>>,
+    dull_tail: Cell<DullTail>,
+}
+
+/// The end of a text in which a search for the end of a broken call found nothing, as long as that
+/// text stays the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DullTail {
+    /// The first marker that was searched for.
+    pub(crate) marker: &'static str,
+    /// How many bytes it has.
+    pub(crate) length: usize,
 }
 
 impl Memo {
-    pub(crate) fn new(paused: Option<Paused>) -> Self {
+    pub(crate) fn new(paused: Option<Paused>, dull_tail: DullTail) -> Self {
         Self {
             before: RefCell::new(paused),
-            after: RefCell::default(),
-            left_open: RefCell::default(),
+            dull_tail: Cell::new(dull_tail),
+            ..Self::default()
         }
+    }
+
+    /// The end of the text in which a search found nothing.
+    pub(crate) fn dull_tail(&self) -> DullTail {
+        self.dull_tail.get()
+    }
+
+    pub(crate) fn leave_dull_tail(&self, tail: DullTail) {
+        self.dull_tail.set(tail);
     }
 
     /// The value that was read at this place, as far as it was.

@@ -2,6 +2,7 @@
 
 use super::{ARGUMENT_KEYS, ID_KEYS, NAME_KEYS, OTHER_KEYS, Place, WRAPPER_KEYS};
 use crate::cursor::{Beginnings, Cursor, Look, Stop};
+use crate::paused::DullTail;
 use crate::printed::Ending;
 use crate::tools::Context;
 use crate::values::{self, Broken};
@@ -75,6 +76,8 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     {
         return Ok((end, Ending::Own));
     }
+    let memo = cursor.memo.filter(|_| place.open.is_empty());
+    let begins = first_bytes([place.close, place.open, PARAGRAPH_ENDS]);
     let mut first_close = None;
     let mut paragraph = None;
     // The first closing marker before which it looks whole, were it not for brackets left open.
@@ -89,9 +92,13 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
         if let Some(close) = open_close.filter(|close| at - close > MAX_LOOK) {
             return Ok((close, Ending::Closed));
         }
-        let here = rest.get(at..).unwrap_or_default();
-        let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
         let looks_whole = matches!(last, '}' | ']');
+        let here = rest.get(at..).unwrap_or_default();
+        let begins_any = |words: &[&str]| {
+            let is_first = |byte: &u8| begins.get(usize::from(*byte)) == Some(&true);
+            here.as_bytes().first().is_some_and(is_first)
+                && words.iter().any(|word| here.starts_with(word))
+        };
         if begins_any(place.close) {
             if inner > 0 {
                 inner -= 1;
@@ -101,6 +108,12 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
                 open_close = open_close.or(Some(at));
             } else {
                 first_close = first_close.or(Some(at));
+                let is_dull = |tail: DullTail| {
+                    place.close.first() == Some(&tail.marker) && here.len() <= tail.length
+                };
+                if memo.is_some_and(|memo| is_dull(memo.dull_tail())) {
+                    break;
+                }
             }
         } else if begins_any(place.open) && begins_marked_call(cursor, at, place.open)? {
             if open_close.or(first_close).is_none() && strings.may_hold(rest, at) {
@@ -131,6 +144,12 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             last = c;
         }
     }
+    if let (Some(memo), None, Some(first), Some(marker)) =
+        (memo, open_close, first_close, place.close.first())
+    {
+        let length = rest.len() - first;
+        memo.leave_dull_tail(DullTail { marker, length });
+    }
     match (open_close.or(first_close), paragraph) {
         _ if !cursor.is_end => Err(Stop::More),
         (Some(at), _) => Ok((at, Ending::Closed)),
@@ -139,6 +158,18 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
         _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
         _ => Err(Stop::Not),
     }
+}
+
+/// The bytes with which the words of some lists begin.
+fn first_bytes<const N: usize>(lists: [&[&str]; N]) -> [bool; 256] {
+    let mut first = [false; 256];
+    for word in lists.into_iter().flatten() {
+        let byte = word.as_bytes().first().map(|byte| usize::from(*byte));
+        if let Some(known) = byte.and_then(|byte| first.get_mut(byte)) {
+            *known = true;
+        }
+    }
+    first
 }
 
 /// Whether a place may be inside a string whose inner quotes are not escaped.

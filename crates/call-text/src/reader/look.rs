@@ -339,9 +339,10 @@ impl CallReader {
 
     /// Reads with what is remembered from the last time, and remembers where the reader stopped.
     fn remember<T>(&mut self, read: impl Fn(Context<'_>, &Memo) -> Look<T>) -> Look<T> {
-        let memo = Memo::new(self.attempts.paused.take());
+        let memo = Memo::new(self.attempts.paused.take(), self.dull_tail);
         let read = read(self.context(), &memo);
         self.left_open = memo.left_open();
+        self.dull_tail = memo.dull_tail();
         self.attempts.paused = memo.into_paused(matches!(read, Err(Stop::More)));
         read
     }
