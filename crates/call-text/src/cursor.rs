@@ -221,7 +221,12 @@ impl<'t> Cursor<'t> {
             _ => true,
         };
         for word in words.iter().filter(|word| may_stand(word)) {
-            if self.sees(word)? && best.is_none_or(|known| known.len() < word.len()) {
+            let sees = self.sees(word).inspect_err(|_| {
+                if let Some(memo) = self.memo {
+                    memo.await_marker(self.at, word);
+                }
+            })?;
+            if sees && best.is_none_or(|known| known.len() < word.len()) {
                 best = Some(word);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use crate::attempts::Awaited;
 use crate::tags;
 use crate::values::{Bare, PausedValue};
 
@@ -15,6 +16,11 @@ pub(crate) enum Paused {
 }
 
 impl Paused {
+    /// Whether all of it was read, so that only what stands behind it tells more.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self, Self::Value(value) if value.is_whole())
+    }
+
     /// Whether the reader, on a text that has grown from `known` bytes on, would stop again. It
     /// goes on here as far as it can.
     pub(crate) fn needs_more(&mut self, text: &str, known: usize) -> bool {
@@ -32,6 +38,7 @@ pub(crate) struct Memo {
     after: RefCell<Option<Paused>>,
     left_open: RefCell<Option<Vec<usize>>>,
     dull_tail: Cell<DullTail>,
+    awaited: Cell<Option<Awaited>>,
 }
 
 /// The end of a text in which a search for the end of a broken call found nothing, as long as that
@@ -51,6 +58,16 @@ impl Memo {
             dull_tail: Cell::new(dull_tail),
             ..Self::default()
         }
+    }
+
+    /// Says that the text ends in the beginning of a marker.
+    pub(crate) fn await_marker(&self, at: usize, marker: &'static str) {
+        self.awaited.set(Some((at, marker)));
+    }
+
+    /// The marker in whose beginning the text ends.
+    pub(crate) fn awaited(&self) -> Option<Awaited> {
+        self.awaited.get()
     }
 
     /// The end of the text in which a search found nothing.

@@ -219,6 +219,9 @@ impl CallReader {
         }
         self.held.push_str(text);
         self.at = self.held.len();
+        if word.is_none() && self.at - self.word <= MAX_NAME {
+            return;
+        }
         let certain = if self.at - self.word > MAX_NAME {
             self.certain(&self.held, self.gone)
         } else {
@@ -247,6 +250,9 @@ impl CallReader {
 
     /// Goes on over what [`Self::hold_word`] has added.
     fn see_held(&mut self) {
+        if self.unseen == self.at {
+            return;
+        }
         let text = self.held.get(self.unseen..self.at).unwrap_or_default();
         self.prose.see(text);
         self.loops.see(text);

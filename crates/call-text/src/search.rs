@@ -117,6 +117,7 @@ impl Search {
     /// Looks over a piece, which begins in a line (behind nothing but blanks, if `starts_line`);
     /// `None` where something may begin or end in it, or it is not short: then it is searched faster.
     /// `before`: the end of the text before.
+    #[inline]
     pub(crate) fn look_over(
         &self,
         piece: &str,

@@ -343,7 +343,9 @@ impl CallReader {
         let read = read(self.context(), &memo);
         self.left_open = memo.left_open();
         self.dull_tail = memo.dull_tail();
-        self.attempts.paused = memo.into_paused(matches!(read, Err(Stop::More)));
+        let needs_more = matches!(read, Err(Stop::More));
+        self.attempts.awaited = memo.awaited().filter(|_| needs_more);
+        self.attempts.paused = memo.into_paused(needs_more);
         read
     }
 
