@@ -1,10 +1,15 @@
 //! How far a call goes whose JSON is broken.
 
 use super::{ARGUMENT_KEYS, ID_KEYS, NAME_KEYS, OTHER_KEYS, Place, WRAPPER_KEYS};
-use crate::cursor::{Cursor, Look, Stop};
+use crate::cursor::{Beginnings, Cursor, Look, Stop};
+use crate::paused::DullTail;
 use crate::printed::Ending;
 use crate::tools::Context;
 use crate::values::{self, Broken};
+
+/// Keys of calls.
+const KEYS: &[&[&str]] = &[NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS];
+static BEGINNINGS: Beginnings = Beginnings::of(KEYS);
 
 /// Whether a text that is no JSON can be a call all the same: its first key is one of a call.
 pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
@@ -22,12 +27,36 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
             return Ok(false);
         }
     }
-    for keys in [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS] {
+    if !BEGINNINGS.may_begin(cursor.rest()) {
+        return Ok(false);
+    }
+    for keys in KEYS {
         if cursor.sees_any(keys)?.is_some() {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether a call may begin with the bracket at the cursor: behind most brackets of prose and code
+/// stands a word that is no key of an object and no name of a call in a list.
+pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> bool {
+    let is_blank = |c| matches!(c, ' ' | '\t'..='\r');
+    let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let rest = cursor.rest();
+    let inside = rest.get(1..).unwrap_or_default();
+    let inside = inside.trim_start_matches(is_blank);
+    let behind = inside.trim_start_matches(belongs);
+    let has_word = behind.len() < inside.len();
+    let wanted: &[u8] = match (rest.starts_with('{'), has_word) {
+        (true, true) => b":#",
+        (true, false) => b"\"'#",
+        (false, true) => b"(\"':+/\\#",
+        (false, false) => b"({[\"'\\#",
+    };
+    let next = behind.trim_start_matches(is_blank).bytes().next();
+    next.is_none_or(|next| !next.is_ascii() || wanted.contains(&next))
+        || begins_as_call(cursor) != Ok(false)
 }
 
 /// How far a text goes that cannot be read as JSON: to the first closing marker before which it
@@ -36,8 +65,10 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
 /// there it is content, up to its own closing marker. Without any closing marker, to the end of the
 /// paragraph or the text.
 pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
-    // How far to look for a better end than the first possible one.
-    const MAX_LOOK: usize = 4 * 1024;
+    // How far to look for a better end than the first one before which it looks whole, but for open
+    // brackets, and than any other.
+    const LOOK_BEHIND_WHOLE: usize = 4 * 1024;
+    const LOOK: usize = 16 * 1024;
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
     if cursor.is_end
@@ -47,6 +78,8 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     {
         return Ok((end, Ending::Own));
     }
+    let memo = cursor.memo.filter(|_| place.open.is_empty());
+    let begins = first_bytes([place.close, place.open, PARAGRAPH_ENDS]);
     let mut first_close = None;
     let mut paragraph = None;
     // The first closing marker before which it looks whole, were it not for brackets left open.
@@ -58,12 +91,19 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     // The last character that is not blank tells whether the text looks whole.
     let mut last = ' ';
     for (at, c) in rest.char_indices() {
-        if let Some(close) = open_close.filter(|close| at - close > MAX_LOOK) {
+        let is_late = |close: Option<usize>, look| close.is_some_and(|close| at - close > look);
+        if let Some(close) = open_close.or(first_close)
+            && (is_late(open_close, LOOK_BEHIND_WHOLE) || is_late(first_close, LOOK))
+        {
             return Ok((close, Ending::Closed));
         }
-        let here = rest.get(at..).unwrap_or_default();
-        let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
         let looks_whole = matches!(last, '}' | ']');
+        let here = rest.get(at..).unwrap_or_default();
+        let begins_any = |words: &[&str]| {
+            let is_first = |byte: &u8| begins.get(usize::from(*byte)) == Some(&true);
+            here.as_bytes().first().is_some_and(is_first)
+                && words.iter().any(|word| here.starts_with(word))
+        };
         if begins_any(place.close) {
             if inner > 0 {
                 inner -= 1;
@@ -73,6 +113,12 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
                 open_close = open_close.or(Some(at));
             } else {
                 first_close = first_close.or(Some(at));
+                let is_dull = |tail: DullTail| {
+                    place.close.first() == Some(&tail.marker) && here.len() <= tail.length
+                };
+                if memo.is_some_and(|memo| is_dull(memo.dull_tail())) {
+                    break;
+                }
             }
         } else if begins_any(place.open) && begins_marked_call(cursor, at, place.open)? {
             if open_close.or(first_close).is_none() && strings.may_hold(rest, at) {
@@ -103,6 +149,12 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             last = c;
         }
     }
+    if let (Some(memo), None, Some(first), Some(marker)) =
+        (memo, open_close, first_close, place.close.first())
+    {
+        let length = rest.len() - first;
+        memo.leave_dull_tail(DullTail { marker, length });
+    }
     match (open_close.or(first_close), paragraph) {
         _ if !cursor.is_end => Err(Stop::More),
         (Some(at), _) => Ok((at, Ending::Closed)),
@@ -113,9 +165,21 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     }
 }
 
+/// The bytes with which the words of some lists begin.
+fn first_bytes<const N: usize>(lists: [&[&str]; N]) -> [bool; 256] {
+    let mut first = [false; 256];
+    for word in lists.into_iter().flatten() {
+        let byte = word.as_bytes().first().map(|byte| usize::from(*byte));
+        if let Some(known) = byte.and_then(|byte| first.get_mut(byte)) {
+            *known = true;
+        }
+    }
+    first
+}
+
 /// Whether a place may be inside a string whose inner quotes are not escaped.
 #[derive(Default)]
-struct Strings {
+pub(crate) struct Strings {
     is_open: bool,
     is_escaped: bool,
     /// Behind the last quote.
@@ -123,7 +187,7 @@ struct Strings {
 }
 
 impl Strings {
-    fn see(&mut self, at: usize, c: char) {
+    pub(crate) fn see(&mut self, at: usize, c: char) {
         if c == '"' && !self.is_escaped {
             self.is_open = !self.is_open;
             self.behind_quote = at + 1;
@@ -132,7 +196,7 @@ impl Strings {
     }
 
     /// Whether a string holds the place `at`: a quote is open, or words stand behind the last one.
-    fn may_hold(&self, text: &str, at: usize) -> bool {
+    pub(crate) fn may_hold(&self, text: &str, at: usize) -> bool {
         /// Most bytes that are looked at.
         const BEFORE: usize = 64;
         let from = self.behind_quote.max(at.saturating_sub(BEFORE));
