@@ -97,9 +97,9 @@ fn is_string_stop(byte: u8) -> bool {
 #[inline]
 pub(crate) fn fingerprint(key: &[u8]) -> u64 {
     let half = |word: &[u8; 4]| u64::from(u32::from_le_bytes(*word));
-    let ends = if let (Some(head), Some(tail)) = (key.first_chunk(), key.last_chunk()) {
+    let ends = if let Some((head, tail)) = key.first_chunk::<8>().zip(key.last_chunk::<8>()) {
         u64::from_le_bytes(*head) ^ u64::from_le_bytes(*tail).rotate_left(29)
-    } else if let (Some(head), Some(tail)) = (key.first_chunk(), key.last_chunk()) {
+    } else if let Some((head, tail)) = key.first_chunk::<4>().zip(key.last_chunk::<4>()) {
         (half(head) << 32) | half(tail)
     } else {
         let shift_in = |ends, byte: &u8| (ends << 8) | u64::from(*byte);
