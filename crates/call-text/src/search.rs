@@ -1,6 +1,6 @@
 //! The search for places where something may begin: one pass over blocks of 64 bytes.
 
-use crate::trigger::{may_end_name, may_start, name_before};
+use crate::trigger::{may_end_name, may_start, name_before, starts_with};
 
 /// The second byte of `◁`, the only token that begins with a character outside ASCII.
 const TOKEN_BYTE: u8 = 0x97;
@@ -221,20 +221,16 @@ fn calls(before: &str, piece: &str) -> bool {
 
 /// Which of the first 64 bytes may matter, as bits.
 fn bits(bytes: &[u8], expected: bool) -> u64 {
-    let Some(block) = bytes.first_chunk() else {
-        let mut padded = [0; BLOCK];
-        for (padded, byte) in padded.iter_mut().zip(bytes) {
-            *padded = *byte;
-        }
-        return bits(&padded, expected);
-    };
     // With this bit the brackets are one.
     let is_bracket = |byte: u8| byte | 0x20 == b'{';
     let matters = |byte: u8| is_bracket(byte) | matches!(byte, b'<' | b'`' | b'\n' | TOKEN_BYTE);
-    if expected {
-        bits_where(block, |byte| matters(byte) | (byte == b'('))
-    } else {
-        bits_where(block, matters)
+    let matters_more = |byte: u8| matters(byte) | (byte == b'(');
+    match (bytes.first_chunk(), expected) {
+        (Some(block), false) => bits_where(block, matters),
+        (Some(block), true) => bits_where(block, matters_more),
+        (None, _) => bytes.iter().enumerate().fold(0, |bits, (at, byte)| {
+            bits | u64::from(matters(*byte) | expected & (*byte == b'(')) << at
+        }),
     }
 }
 
@@ -340,7 +336,7 @@ impl LineStarts {
                 b'#' | b'*' => WORD,
                 b' ' | b'\t' | b'\r' => BLANK,
                 _ if byte == b'_' || byte.is_ascii_alphanumeric() => {
-                    WORD | if may_start(&[byte]) { PERHAPS } else { 0 }
+                    WORD | if starts_with(byte) { PERHAPS } else { 0 }
                 }
                 _ => 0,
             };

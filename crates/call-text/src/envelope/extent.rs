@@ -40,7 +40,7 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
 
 /// Whether a call may begin with the bracket at the cursor: behind most brackets of prose and code
 /// stands a word that is no key of an object and no name of a call in a list.
-pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> bool {
+pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> Look<bool> {
     let is_blank = |c| matches!(c, ' ' | '\t'..='\r');
     let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let rest = cursor.rest();
@@ -54,9 +54,12 @@ pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> bool {
         (false, true) => b"(\"':+/\\#",
         (false, false) => b"({[\"'\\#",
     };
-    let next = behind.trim_start_matches(is_blank).bytes().next();
-    next.is_none_or(|next| !next.is_ascii() || wanted.contains(&next))
-        || begins_as_call(cursor) != Ok(false)
+    let may_go_on = match behind.trim_start_matches(is_blank).bytes().next() {
+        Some(next) => !next.is_ascii() || wanted.contains(&next),
+        None if cursor.is_end => true,
+        None => return Err(Stop::More),
+    };
+    Ok(may_go_on || begins_as_call(cursor) != Ok(false))
 }
 
 /// How far a text goes that cannot be read as JSON: to the first closing marker before which it

@@ -378,8 +378,8 @@ impl CallReader {
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
         let cursor = Cursor::new(rest, is_end);
         if !self.reads_bare(&format::BARE_JSON)
-            || !envelope::may_hold_call(cursor)
             || self.unfinished.contains(&self.at) && !envelope::begins_as_call(cursor)?
+            || !envelope::may_hold_call(cursor)?
         {
             return Ok(None);
         }
