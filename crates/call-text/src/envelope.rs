@@ -16,7 +16,7 @@ use crate::tools::Context;
 use crate::values::{self, Broken, Kind, PausedValue, Values};
 
 use extent::extent;
-pub(crate) use extent::{balanced, begins_as_call, broken_length, may_hold_call};
+pub(crate) use extent::{Strings, balanced, begins_as_call, broken_length, may_hold_call};
 
 /// Keys under which the name stands.
 const NAME_KEYS: &[&str] = &[
@@ -360,7 +360,7 @@ impl<'v> Envelopes<'v, '_> {
             name,
             arguments,
             id,
-            ending: Ending::Own,
+            ..Printed::default()
         });
         Some(())
     }

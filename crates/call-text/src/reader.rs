@@ -80,6 +80,10 @@ pub fn read_calls(text: &str, tools: &ToolSet, options: &ReadOptions) -> Reading
 /// Text comes out as soon as it cannot be part of a call; [`Self::finish`] releases the rest.
 /// Linear in the text, whatever its pieces.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of the walk"
+)]
 pub struct CallReader {
     tools: ToolSet,
     options: ReadOptions,

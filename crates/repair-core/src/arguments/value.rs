@@ -3,8 +3,6 @@
 //! A proposal is a new node without a place. Whether it fits is for the solver to find out, so
 //! these functions only say what the value could mean.
 
-use std::borrow::Cow;
-
 use super::rules;
 use super::solver::{Place, Slot, Solver};
 use super::{amount, moment};
@@ -292,7 +290,12 @@ pub(super) fn array_to_single(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    only_child(solver.arena, fault.node).and_then(proposed)
+    let child = only_child(solver.arena, fault.node)?;
+    // An entry of a dictionary that was written as a list is no dictionary.
+    let is_entry = solver.arena.node(child).len == 2
+        && solver.arena.member(child, "value").is_some()
+        && fault.ty.properties().is_empty();
+    (!is_entry).then_some(child).and_then(proposed)
 }
 
 pub(super) fn only_child(arena: &Arena<'_>, container: NodeId) -> Option<NodeId> {
@@ -306,17 +309,15 @@ pub(super) fn scalar_to_object(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    let kind = solver.arena.node(fault.node).kind;
-    let text = if kind == Kind::String {
-        solver.arena.string(fault.node)
-    } else {
-        Cow::Borrowed("x")
+    let says_something = match solver.arena.node(fault.node).kind {
+        Kind::Null => false,
+        Kind::String => {
+            let text = solver.arena.string(fault.node);
+            !text.is_empty() && !looks_like_container(&text)
+        }
+        _ => true,
     };
-    if kind == Kind::Null
-        || fault.slot == Slot::Root
-        || text.is_empty()
-        || looks_like_container(&text)
-    {
+    if fault.slot == Slot::Root || !says_something {
         return None;
     }
     let mut required = fault

@@ -12,7 +12,8 @@ impl Reader<'_, '_> {
     pub(super) fn bare_value(&mut self) {
         let start = self.at;
         let (end, lost_quote) = self.token_end(start);
-        let token = self.text.get(start..end).unwrap_or_default().trim_end();
+        let words = self.text.get(start..end).unwrap_or_default();
+        let token = words.trim_end();
         let is_cut =
             end >= self.text.len() && (!self.stack.is_empty() || token::is_broken_off(token));
         self.at = if lost_quote {
@@ -21,7 +22,7 @@ impl Reader<'_, '_> {
             start + token.len()
         };
         if lost_quote && !token.contains('(') {
-            return self.write_unopened(token, start..self.at);
+            return self.write_unopened(words, start..self.at);
         }
         if lost_quote {
             return self.fail();

@@ -489,16 +489,19 @@ impl<'t> Ends<'t> {
             open = open.get(..found.unwrap_or(open.len())).unwrap_or_default();
             last = at + closer.length;
             at = self.space(last);
+            if !open.is_empty() {
+                let behind = self.trivia(at);
+                fits &= behind == at;
+                at = behind;
+            }
         }
         if at >= self.tail {
             return if fits { End::Certain } else { End::Member };
         }
-        let behind = if open.is_empty() { at } else { self.trivia(at) };
-        fits &= behind == at;
-        at = behind;
         let end = match (open.split_last(), self.char_at(at)) {
             (Some(_), Some(',' | '，' | ';')) => self.after_comma(at, open),
             (Some((frame, _)), Some('"')) => self.without_comma(last, at, frame),
+            (Some((array, _)), Some('{')) if !array.is_object => End::Item,
             (None, _) => self.after_root(at, stack),
             _ => End::Content,
         };
@@ -520,7 +523,15 @@ impl<'t> Ends<'t> {
         let is_document = inside.is_some_and(|inside| {
             matches!(self.char_at(inside), Some('"' | '\'' | '{' | '}' | ']'))
         });
-        if is_member || is_document {
+        let is_alike = is_object
+            && rest.starts_with('{')
+            && inside.and_then(|key| self.key_at(key)).is_some_and(|key| {
+                let root = stack.first().and_then(|root| root.place);
+                self.tree.declares(root, &key::decoded(key.name))
+            });
+        if is_alike {
+            End::Member
+        } else if is_member || is_document {
             End::Faint
         } else {
             End::Last

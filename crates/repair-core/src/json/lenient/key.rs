@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::token;
 use crate::json::{scan, string};
 use crate::schema::{Place, Tree};
 
@@ -163,7 +164,7 @@ pub(super) fn any(text: &str) -> Option<Key<'_>> {
     quoted(text).or_else(|| bare(text))
 }
 
-/// A key without its closing quote, and its colon, before the quote of a string.
+/// A key without its closing quote, and its colon, before a value that cannot belong to it.
 pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
     let quote = text.chars().next().filter(|c| !closers_of(*c).is_empty())?;
     let key = bare(text.get(quote.len_utf8()..)?)?;
@@ -171,13 +172,29 @@ pub(super) fn unclosed(text: &str) -> Option<Key<'_>> {
     let value = text
         .get(colon + 1..)?
         .trim_start_matches([' ', '\n', '\r', '\t']);
-    (!key.is_quoted && value.starts_with(quote)).then_some(Key {
+    let is_value = value.starts_with(quote) || opens_container(value) || is_whole_word(value);
+    (!key.is_quoted && is_value).then_some(Key {
         name: key.name,
         length: quote.len_utf8() + key.length,
         colon,
         is_quoted: true,
         quote: None,
     })
+}
+
+/// Whether a container begins that is not empty.
+fn opens_container(text: &str) -> bool {
+    let Some(inside) = text.strip_prefix(['[', '{']) else {
+        return false;
+    };
+    inside.trim_start().starts_with(['"', '\'', '{', '['])
+}
+
+/// Whether a number or literal stands before a comma or a closer.
+fn is_whole_word(text: &str) -> bool {
+    let end = window(text).find([',', '}', ']']);
+    let word = end.and_then(|end| text.get(..end));
+    word.is_some_and(|word| token::meaning(word.trim_end()) == token::Meaning::Strict)
 }
 
 /// A word as a key, with a quote too many before or behind it.

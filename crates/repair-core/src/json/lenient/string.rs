@@ -6,6 +6,7 @@ use super::balance::{self, Balance};
 use super::content::{Written, without_half_escape, write, write_escaped};
 use super::end::{End, is_broken_off_key};
 use super::reader::Reader;
+use super::torn::holds_literals;
 use super::{Cut, Problem, key, rules};
 use crate::json::scan;
 use crate::json::string::StrictEnd;
@@ -198,7 +199,11 @@ impl Reader<'_, '_> {
 
     /// The string that ends with this quote, or before it where it lost its own.
     fn ended(&mut self, search: &Search, quote: Range<usize>) -> Found {
-        if let Some(end) = search.item_end.filter(|_| search.inner == 1) {
+        let is_item = |end: &usize| {
+            let next = self.text.get(*end..quote.start);
+            search.inner == 1 && next.is_some_and(holds_literals)
+        };
+        if let Some(end) = search.item_end.filter(is_item) {
             return Found {
                 inner: 0,
                 ..search.found(Ending::Unclosed, end, end)

@@ -132,7 +132,8 @@ impl Reader<'_, '_> {
         let item = before.trim_end().strip_suffix(',')?;
         // Behind a closer of its own it is no item: the array ends there, or an inner one.
         let holds = |opener, closer| item.matches(opener).count() >= item.matches(closer).count();
-        (holds('[', ']') && holds('{', '}')).then_some(content + item.len())
+        let is_item = holds('[', ']') && holds('{', '}') && holds_literals(item);
+        is_item.then_some(content + item.len())
     }
 
     /// Where a string ends whose closing quote is missing before the key at `quote_at`.
@@ -144,6 +145,11 @@ impl Reader<'_, '_> {
             .opens_known_key(quote_at, frame)
             .then_some(content + end.len())
     }
+}
+
+/// Whether the escaped quotes of a text are in pairs: else a literal goes on behind it.
+pub(super) fn holds_literals(text: &str) -> bool {
+    text.matches("\\\"").count().is_multiple_of(2)
 }
 
 fn is_path_part(c: char) -> bool {
