@@ -13,7 +13,7 @@ use crate::format::Format;
 use crate::loops::Loops;
 use crate::options::{Mode, ReadOptions};
 use crate::pairs::Broken;
-use crate::paused::DullTail;
+use crate::paused::Dull;
 use crate::pending::{Condition, Pending};
 use crate::printed::{Ending, Printed};
 use crate::prose::Prose;
@@ -120,7 +120,7 @@ pub struct CallReader {
     unfinished: BTreeSet<usize>,
     /// What was open where the last value that was looked at broke off, from its place on.
     left_open: Vec<usize>,
-    dull_tail: DullTail,
+    dull: Dull,
 }
 
 /// How much of the text before a call without markers is held, beside the name, in bytes.
@@ -137,7 +137,7 @@ impl CallReader {
             has_brackets: false,
             unfinished: BTreeSet::new(),
             left_open: Vec::new(),
-            dull_tail: DullTail::default(),
+            dull: Dull::default(),
             tools,
             options,
             held: String::new(),
@@ -353,7 +353,7 @@ impl CallReader {
         self.at -= released.min(self.at);
         self.unseen = self.at;
         self.search.restart();
-        self.dull_tail = DullTail::default();
+        self.dull = Dull::default();
         if !self.unfinished.is_empty() {
             let left = self.unfinished.split_off(&released);
             self.unfinished = left.into_iter().map(|place| place - released).collect();
