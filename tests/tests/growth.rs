@@ -1,5 +1,5 @@
-//! Hostile texts that are read for calls. What takes linear time ends in milliseconds; what does not
-//! ends in the test runner's time-out.
+//! Hostile texts that are read for calls. What takes linear time ends at once; for what does not, the
+//! longest texts are long enough to wait for.
 
 use toolmend::{CallReader, Mode, Piece, ReadOptions, ToolSet, ToolSpec};
 use toolmend_tests::adversarial::PATTERNS;
@@ -157,6 +157,23 @@ fn long_texts_of_broken_calls_are_read_to_their_end() {
             }
         }
     });
+}
+
+#[test]
+fn no_broken_call_is_searched_to_the_end_for_its_own() {
+    for unit in [
+        "[TOOL_CALLS]w[ARGS]{x}\n",
+        "[TOOL_CALLS]w[ARGS]{x \"y\n",
+        "Action: w\nAction Input: {x}\n",
+        "```json\n{\"name\": \"w\", \"arguments\": {\"a\": x\n```\n",
+        "<tool_call>{\"name\": \"w\", \"arguments\": {\"a\": \"]\"}} \"\": [ ",
+    ] {
+        let text = format!("{}x", unit.repeat(SIZE / unit.len()));
+        for mode in [Mode::Leaked, Mode::Expected] {
+            let (calls, content) = read(&[&text], mode);
+            assert!(calls > 0 || content == text, "{mode:?}: {unit}");
+        }
+    }
 }
 
 #[test]

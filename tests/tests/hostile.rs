@@ -1,6 +1,7 @@
-//! Schemas and texts that try to hang, to overflow or to eat memory. What ends here ends in milliseconds;
-//! what does not, ends in the test runner's time-out.
+//! Schemas and texts that try to hang, to overflow or to eat memory. What takes linear time ends at once;
+//! for what does not, the texts are long enough to wait for.
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolmend::repair_core::Limits;
 use toolmend::{Effect, Finish, Policy, RawCall, Reason, ToolSet, ToolSpec, Verdict, repair_json};
@@ -273,6 +274,21 @@ fn read_on_a_small_stack(units: impl Iterator<Item = String> + Send + 'static, s
     };
     let thread = std::thread::Builder::new().stack_size(512 << 10);
     thread.spawn(reading).unwrap().join().unwrap();
+}
+
+#[test]
+fn looking_ahead_ends_where_it_tells_nothing_more() {
+    let many = 2_000_000;
+    let lists = format!("[{}0]\n", "0,".repeat(11_999)).repeat(250);
+    for text in [
+        format!("[[{}", "}".repeat(many)),
+        format!("{{\"a\":{{\"b\":1{}", "]".repeat(many)),
+        lists,
+    ] {
+        let repaired = repair_json(&text, None).unwrap();
+        let is_strict = serde_json::from_str::<&RawValue>(&repaired.text).is_ok();
+        assert_eq!(repaired.ok, is_strict, "{}", &text[..20]);
+    }
 }
 
 #[test]

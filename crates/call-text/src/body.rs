@@ -32,6 +32,8 @@ pub(crate) struct Around<'f> {
 
 /// How far to look where no marker ends a body.
 pub(crate) const SHORT_LOOK: usize = 256;
+/// How far to look behind a call that seems to stand in a string, for what shows that it does not.
+pub(crate) const LONG_LOOK: usize = 8 * 1024;
 
 /// Where the body ends that begins at `start` and whose brackets are balanced at `behind`; `None` if
 /// it ends there.
@@ -40,68 +42,134 @@ pub(crate) fn goes_on(
     behind: Cursor<'_>,
     around: &Around<'_>,
 ) -> Look<Option<(usize, Ending)>> {
-    let object = behind.since(start);
-    let rest = behind.rest();
-    let is_line = begins_on_next_line(rest) && is_strict_json(object);
-    if !around.is_closed && is_line {
+    let balanced = Balanced::new(start, behind, around);
+    if balanced.is_whole()? {
         return Ok(None);
     }
-    if may_follow(behind, around)? {
-        return Ok(None);
-    }
-    if !has_quotes(object) && !rest.trim_start().starts_with(['}', ']']) {
-        return Ok(None);
-    }
-    let end_at = |at: usize, ending| {
-        let tail = without_fence(rest.get(..at).unwrap_or_default());
-        let body = behind.text.get(start..behind.at + tail.len());
-        let is_sure = around.is_closed && ending == Ending::Closed;
-        let is_over = tail.trim_start().is_empty()
-            || !is_only_closers(tail)
-                && (!(has_quotes(object) && has_quotes(tail))
-                    || !is_sure && (is_line || is_apart(tail) && is_strict_json(object))
-                    || reads_alike(body.unwrap_or_default(), object));
-        (!is_over).then_some((behind.at + tail.len(), ending))
-    };
-    let mut is_first = true;
-    for (at, _) in rest.char_indices() {
-        if at > around.look {
-            // All that follows may belong to it.
-            let goes_on = end_at(at, Ending::Own).is_some();
-            if goes_on && !behind.is_end {
-                return Err(Stop::More);
-            }
-            return Ok(goes_on.then_some((behind.text.trim_end().len(), Ending::Own)));
+    balanced.end()
+}
+
+/// A body up to where its brackets are balanced, and what stands behind it.
+struct Balanced<'t, 'a> {
+    start: usize,
+    behind: Cursor<'t>,
+    around: &'a Around<'a>,
+    object: &'t str,
+    rest: &'t str,
+    /// Whether it is strict JSON and nothing else stands on its last line.
+    is_line: bool,
+}
+
+impl<'t, 'a> Balanced<'t, 'a> {
+    fn new(start: usize, behind: Cursor<'t>, around: &'a Around<'a>) -> Self {
+        let (object, rest) = (behind.since(start), behind.rest());
+        Self {
+            start,
+            behind,
+            around,
+            object,
+            rest,
+            is_line: begins_on_next_line(rest) && is_strict_json(object),
         }
-        let here = Cursor {
-            at: behind.at + at,
-            ..behind
-        };
-        let mark = match (around.mark)(here)? {
-            None if is_token(here)? => Some(Mark::Open),
-            mark => mark,
-        };
-        match mark {
-            None => {}
-            Some(Mark::Close) => return Ok(end_at(at, Ending::Closed)),
-            Some(Mark::Open) => {
-                let before = rest.get(..at).unwrap_or_default().trim_end();
-                if before.ends_with(['}', ']']) {
-                    return Ok(end_at(at, Ending::Own));
-                }
-                if is_first && end_at(at, Ending::Own).is_none() {
+    }
+
+    /// Whether what stands directly behind it says that it is all.
+    fn is_whole(&self) -> Look<bool> {
+        if self.is_line && !self.around.is_closed || may_follow(self.behind, self.around)? {
+            return Ok(true);
+        }
+        let has_closer = self.rest.trim_start().starts_with(['}', ']']);
+        Ok(!has_closer && !has_quotes(self.object))
+    }
+
+    /// The first place behind it where it can end; `None` if nothing there belongs to it.
+    fn end(&self) -> Look<Option<(usize, Ending)>> {
+        // The first call that seems to stand in a string, and whether it surely does.
+        let mut inner: Option<usize> = None;
+        let mut is_inside = false;
+        for (at, _) in self.rest.char_indices() {
+            if at > self.around.look {
+                return self.unbounded(at);
+            }
+            if !is_inside && inner.is_some_and(|inner| at - inner > LONG_LOOK) {
+                if self.is_over(at, Ending::Own) {
                     return Ok(None);
                 }
-                // It is content of a string.
-                is_first = false;
+                is_inside = true;
             }
+            let ending = match self.mark(at)? {
+                None => continue,
+                Some(Mark::Close) => Ending::Closed,
+                Some(Mark::Open) if ends_in_closer(self.tail(at)) => Ending::Own,
+                Some(Mark::Open) if inner.is_none() && self.is_over(at, Ending::Own) => {
+                    return Ok(None);
+                }
+                Some(Mark::Open) => {
+                    inner = inner.or(Some(at));
+                    continue;
+                }
+            };
+            let goes_on = is_inside || !self.is_over(at, ending);
+            return Ok(goes_on.then(|| (self.end_of(at), ending)));
+        }
+        if !self.behind.is_end {
+            return Err(Stop::More);
+        }
+        let all = self.rest.len();
+        let goes_on = is_inside || !self.is_over(all, Ending::Own);
+        Ok(goes_on.then(|| (self.end_of(all), Ending::Own)))
+    }
+
+    /// The end where none was found as far as is looked: all that follows may belong to it.
+    fn unbounded(&self, at: usize) -> Look<Option<(usize, Ending)>> {
+        let goes_on = !self.is_over(at, Ending::Own);
+        if goes_on && !self.behind.is_end {
+            return Err(Stop::More);
+        }
+        Ok(goes_on.then_some((self.behind.text.trim_end().len(), Ending::Own)))
+    }
+
+    /// What ends a body `at` bytes behind it.
+    fn mark(&self, at: usize) -> Look<Option<Mark>> {
+        let here = Cursor {
+            at: self.behind.at + at,
+            ..self.behind
+        };
+        match (self.around.mark)(here)? {
+            None if is_token(here)? => Ok(Some(Mark::Open)),
+            mark => Ok(mark),
         }
     }
-    if behind.is_end {
-        Ok(end_at(rest.len(), Ending::Own))
-    } else {
-        Err(Stop::More)
+
+    /// The first `at` bytes behind it.
+    fn tail(&self, at: usize) -> &'t str {
+        self.rest.get(..at).unwrap_or_default()
     }
+
+    /// Where the body ends if the first `at` bytes behind it belong to it.
+    fn end_of(&self, at: usize) -> usize {
+        self.behind.at + without_fence(self.tail(at)).len()
+    }
+
+    /// Whether the first `at` bytes behind it are no part of it.
+    fn is_over(&self, at: usize, ending: Ending) -> bool {
+        let tail = without_fence(self.tail(at));
+        if tail.trim_start().is_empty() {
+            return true;
+        }
+        if is_only_closers(tail) {
+            return false;
+        }
+        let may_be_prose = !(self.around.is_closed && ending == Ending::Closed);
+        let whole = self.behind.text.get(self.start..self.end_of(at));
+        !(has_quotes(self.object) && has_quotes(tail))
+            || may_be_prose && (self.is_line || is_apart(tail) && is_strict_json(self.object))
+            || reads_alike(whole.unwrap_or_default(), self.object)
+    }
+}
+
+fn ends_in_closer(text: &str) -> bool {
+    text.trim_end().ends_with(['}', ']'])
 }
 
 /// The JSON string at the cursor, if it holds an object: arguments that were encoded twice.

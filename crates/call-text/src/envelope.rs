@@ -15,7 +15,7 @@ use crate::tools::Context;
 use crate::values::{self, Broken, Kind, Values};
 
 use extent::extent;
-pub(crate) use extent::{balanced, begins_as_call, broken_length};
+pub(crate) use extent::{Strings, balanced, begins_as_call, broken_length};
 
 /// Keys under which the name stands.
 const NAME_KEYS: &[&str] = &[
@@ -342,7 +342,7 @@ impl<'v> Envelopes<'v, '_> {
             name,
             arguments,
             id,
-            ending: Ending::Own,
+            ..Printed::default()
         });
         Some(())
     }

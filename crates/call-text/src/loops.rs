@@ -62,7 +62,7 @@ impl Loops {
         let around = around.into_iter().flat_map(|(_, names)| names);
         let here = variables(self.line.trim_start());
         let mut names = around.map(String::as_str).chain(here.into_iter().flatten());
-        names.any(|name| calls.iter().any(|call| takes(call, name)))
+        names.any(|name| takes(calls, name))
     }
 }
 
@@ -73,8 +73,8 @@ fn indented(line: &str) -> Option<(usize, &str)> {
     (!inside.is_empty()).then_some((indent, inside))
 }
 
-/// Whether a name without quotes may be an argument of a call.
-pub(crate) fn takes(call: &Printed, name: &str) -> bool {
-    let arguments = call.arguments.as_deref().unwrap_or_default();
-    arguments.contains(&format!("\": \"{name}\""))
+/// Whether one of the calls takes a variable.
+pub(crate) fn takes(calls: &[Printed], name: &str) -> bool {
+    let mut variables = calls.iter().flat_map(|call| &call.variables);
+    variables.any(|variable| variable == name)
 }

@@ -2,7 +2,7 @@
 
 use crate::body::{self, Around, Mark};
 use crate::cursor::{Cursor, Look, Stop};
-use crate::envelope::balanced;
+use crate::envelope::{Strings, balanced};
 use crate::literal;
 use crate::printed::{Ending, Printed, clean_name, string};
 use crate::tools::{Context, MAX_NAME};
@@ -265,17 +265,11 @@ fn arguments(
         Err(Broken::More) => Err(Stop::More),
         Err(why) => {
             let rest = start.rest();
-            let begins_any = |at: &usize| {
-                let here = rest.get(*at..).unwrap_or_default();
-                marks.close.iter().any(|marker| here.starts_with(marker))
-            };
-            let mut places = rest.char_indices().map(|(at, _)| at);
-            let end = places.find(begins_any);
-            match end {
-                Some(end) => {
+            match broken_end(start, &mark)? {
+                Some((end, ending)) => {
                     cursor.at = start.at + end;
                     let text = rest.get(..end).unwrap_or_default();
-                    Ok((body::without_fence(text).to_owned(), Ending::Closed))
+                    Ok((body::without_fence(text).to_owned(), ending))
                 }
                 None if cursor.is_end => {
                     // Where a text ends that seems cut cannot be told, but what stands apart from it
@@ -300,6 +294,36 @@ fn arguments(
             }
         }
     }
+}
+
+/// How long arguments are that are no JSON: up to the closing marker or to the next call, unless
+/// that seems to stand in a string.
+fn broken_end(
+    start: Cursor<'_>,
+    mark: &dyn Fn(Cursor<'_>) -> Look<Option<Mark>>,
+) -> Look<Option<(usize, Ending)>> {
+    let rest = start.rest();
+    let mut strings = Strings::default();
+    let mut next_call = None;
+    for (at, c) in rest.char_indices() {
+        if let Some(call) = next_call.filter(|call| at - call > body::LONG_LOOK) {
+            return Ok(Some((call, Ending::Cut)));
+        }
+        let at_mark = mark(Cursor {
+            at: start.at + at,
+            ..start
+        })?;
+        match at_mark {
+            Some(Mark::Close) => return Ok(Some((at, Ending::Closed))),
+            Some(Mark::Open) if !strings.may_hold(rest, at) => {
+                return Ok(Some((at, Ending::Cut)));
+            }
+            Some(Mark::Open) => next_call = next_call.or(Some(at)),
+            None => {}
+        }
+        strings.see(at, c);
+    }
+    Ok(None)
 }
 
 /// `Action: f` and `Action Input: {…}`, as agents that reason and act print it; reads from behind `Action:`.

@@ -10,6 +10,8 @@ pub(crate) struct Printed {
     pub(crate) arguments: Option<String>,
     pub(crate) id: Option<String>,
     pub(crate) ending: Ending,
+    /// The words without quotes in it that may name variables.
+    pub(crate) variables: Vec<String>,
 }
 
 /// How a printed call ended.

@@ -17,7 +17,7 @@ fn read_with(cursor: &mut Cursor<'_>, bare: Bare, context: Context<'_>) -> Look<
     match values::read(cursor, bare) {
         Ok(values) => {
             let calls = calls(&values, 0, context).ok_or(Stop::Not)?;
-            if goes_on_in_string(start, *cursor)? || is_comprehension(&values, &calls, *cursor)? {
+            if goes_on_in_string(start, *cursor)? || is_comprehension(&calls, *cursor)? {
                 return Err(Stop::Not);
             }
             Ok(calls)
@@ -47,9 +47,8 @@ fn goes_on_in_string(start: usize, mut behind: Cursor<'_>) -> Look<bool> {
 }
 
 /// Whether a loop stands behind the calls whose variable they take.
-fn is_comprehension(values: &Values<'_>, calls: &[Printed], mut behind: Cursor<'_>) -> Look<bool> {
-    let is_variable = |at| values.is_word(at) && is_variable(values.source(at));
-    if !(0..values.nodes.len()).any(is_variable) {
+fn is_comprehension(calls: &[Printed], mut behind: Cursor<'_>) -> Look<bool> {
+    if calls.iter().all(|call| call.variables.is_empty()) {
         return Ok(false);
     }
     behind.skip_space();
@@ -58,7 +57,7 @@ fn is_comprehension(values: &Values<'_>, calls: &[Printed], mut behind: Cursor<'
     }
     let window = behind.window(MAX_HEAD);
     match loops::variables(window) {
-        Some(mut names) => Ok(names.any(|name| calls.iter().any(|call| loops::takes(call, name)))),
+        Some(mut names) => Ok(names.any(|name| loops::takes(calls, name))),
         None if window.len() < MAX_HEAD && !behind.is_end => Err(Stop::More),
         None => Ok(false),
     }
@@ -187,8 +186,27 @@ pub(crate) fn call(values: &Values<'_>, at: usize, context: Context<'_>) -> Opti
     if values.name(at).contains("\\_") {
         return unescaped(values, at, context);
     }
-    let arguments = arguments(values, at, &name, context)?;
-    Some(Printed::new(name, arguments))
+    with_arguments(values, at, &name, context)
+}
+
+fn with_arguments(
+    values: &Values<'_>,
+    at: usize,
+    name: &str,
+    context: Context<'_>,
+) -> Option<Printed> {
+    let arguments = arguments(values, at, name, context)?;
+    let inside = at..values.node(at)?.after;
+    let words = inside
+        .filter(|at| values.is_word(*at))
+        .map(|at| values.source(at));
+    Some(Printed {
+        variables: words
+            .filter(|word| is_variable(word))
+            .map(str::to_owned)
+            .collect(),
+        ..Printed::new(name, arguments)
+    })
 }
 
 /// A call in Markdown, where every underscore is escaped.
@@ -196,9 +214,7 @@ fn unescaped(values: &Values<'_>, at: usize, context: Context<'_>) -> Option<Pri
     let text = values.source(at).replace("\\_", "_");
     let mut cursor = Cursor::new(&text, true);
     let values = values::read(&mut cursor, context.bare()).ok()?;
-    let name = values.name(0);
-    let arguments = arguments(&values, 0, name, context)?;
-    Some(Printed::new(name, arguments))
+    with_arguments(&values, 0, values.name(0), context)
 }
 
 fn arguments(values: &Values<'_>, at: usize, name: &str, context: Context<'_>) -> Option<String> {

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::arguments::rules::SCALAR_TO_STRING;
 use crate::call::RawCall;
 use crate::fix::Fix;
-use crate::json::lenient;
+use crate::json::lenient::{self, TextFix};
 use crate::policy::Policy;
 use crate::rule::{Loss, Risk, Rule, Stage};
 use crate::schema::Tree;
@@ -59,12 +60,29 @@ impl ToolSet {
         // The schema decides where strings end, and so how many objects there are.
         let tree = &self.named(rejected.tool()?)?.tree;
         parts(raw, tree, policy)?
-            .map(|call| {
+            .map(|Part { call, respelled }| {
                 let verdict = self.repair(&call, policy).into_owned();
-                verdict.call().is_some().then_some((call, verdict))
+                let runs = verdict.call().is_some() && !(respelled && has_new_string(&verdict));
+                runs.then_some((call, verdict))
             })
             .collect()
     }
+}
+
+/// Whether a number or literal became a string.
+fn has_new_string(verdict: &Verdict<'_>) -> bool {
+    let Verdict::Repaired(repaired) = verdict else {
+        return false;
+    };
+    let mut fixes = repaired.fixes().iter();
+    fixes.any(|fix| fix.rule == SCALAR_TO_STRING.id)
+}
+
+/// A call that is one of several.
+struct Part {
+    call: RawCall<'static>,
+    /// Numbers or literals in it are not spelled as the model spelled them.
+    respelled: bool,
 }
 
 /// The calls that a text with several different values stands for, one for each. Ids get a number
@@ -73,7 +91,7 @@ fn parts<'r>(
     raw: &'r RawCall<'r>,
     tree: &Tree,
     policy: &Policy,
-) -> Option<impl Iterator<Item = RawCall<'static>> + use<'r>> {
+) -> Option<impl Iterator<Item = Part> + use<'r>> {
     let text = raw.arguments()?;
     let read = lenient::read(text, None, tree, Some(tree.root()), policy.limits().depth);
     if read.values.len() < 2 || read.cut.is_some() || read.problem.is_some() {
@@ -90,16 +108,25 @@ fn parts<'r>(
         )?;
     let count = format!("{} calls", read.values.len());
     let fix = Fix::new(&SPLIT_CALLS, "", text, &count).with_risk(risk);
-    Some(read.values.into_iter().enumerate().map(move |(at, value)| {
-        let value = read.text.get(value).unwrap_or_default();
-        RawCall {
-            id: raw.id().map(|id| format!("{id}_{at}")),
-            name: Cow::Owned(raw.name().to_owned()),
-            arguments: Some(Cow::Owned(value.to_owned())),
-            finish: raw.finish,
-            readings: raw.readings.iter().chain([&fix]).cloned().collect(),
-        }
-    }))
+    let respellings = read.fixes.into_iter().filter(TextFix::is_respelling);
+    let respelled: Vec<_> = respellings.map(|fix| fix.after.start).collect();
+    Some(
+        read.values
+            .into_iter()
+            .enumerate()
+            .map(move |(at, value)| Part {
+                respelled: respelled.iter().any(|place| value.contains(place)),
+                call: RawCall {
+                    id: raw.id().map(|id| format!("{id}_{at}")),
+                    name: Cow::Owned(raw.name().to_owned()),
+                    arguments: Some(Cow::Owned(
+                        read.text.get(value).unwrap_or_default().to_owned(),
+                    )),
+                    finish: raw.finish,
+                    readings: raw.readings.iter().chain([&fix]).cloned().collect(),
+                },
+            }),
+    )
 }
 
 #[cfg(test)]

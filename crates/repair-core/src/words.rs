@@ -206,8 +206,11 @@ pub static WRAPPERS: &[&str] = &[
     "arguments", "args", "input", "parameters", "params", "properties", "kwargs", "data",
 ];
 
-/// Keys that models wrap the items of an array in, beside the singular of the array's own key.
-pub static ITEM_WRAPPERS: &[&str] = &["item", "value"];
+/// Keys that models wrap any value in.
+pub static VALUE_WRAPPERS: &[&str] = &["value"];
+
+/// Keys that models wrap a list or its items in, beside the singular of the list's own key.
+pub static ITEM_WRAPPERS: &[&str] = &["item"];
 
 /// The lower-cased words of a name, key or value: `getHTTPUrl_v2` is `get`, `http`, `url`, `v2`.
 pub(crate) fn tokens(text: &str) -> Vec<String> {

@@ -4,6 +4,7 @@ mod arguments;
 mod checks;
 mod names;
 mod text;
+mod values;
 
 use std::cell::Cell;
 

@@ -36,8 +36,10 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
 /// there it is content, up to its own closing marker. Without any closing marker, to the end of the
 /// paragraph or the text.
 pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look<(usize, Ending)> {
-    // How far to look for a better end than the first possible one.
-    const MAX_LOOK: usize = 4 * 1024;
+    // How far to look for a better end than the first one before which it looks whole, but for open
+    // brackets, and than any other.
+    const LOOK_BEHIND_WHOLE: usize = 4 * 1024;
+    const LOOK: usize = 16 * 1024;
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
     if cursor.is_end
@@ -58,7 +60,10 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     // The last character that is not blank tells whether the text looks whole.
     let mut last = ' ';
     for (at, c) in rest.char_indices() {
-        if let Some(close) = open_close.filter(|close| at - close > MAX_LOOK) {
+        let is_late = |close: Option<usize>, look| close.is_some_and(|close| at - close > look);
+        if let Some(close) = open_close.or(first_close)
+            && (is_late(open_close, LOOK_BEHIND_WHOLE) || is_late(first_close, LOOK))
+        {
             return Ok((close, Ending::Closed));
         }
         let here = rest.get(at..).unwrap_or_default();
@@ -115,7 +120,7 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
 
 /// Whether a place may be inside a string whose inner quotes are not escaped.
 #[derive(Default)]
-struct Strings {
+pub(crate) struct Strings {
     is_open: bool,
     is_escaped: bool,
     /// Behind the last quote.
@@ -123,7 +128,7 @@ struct Strings {
 }
 
 impl Strings {
-    fn see(&mut self, at: usize, c: char) {
+    pub(crate) fn see(&mut self, at: usize, c: char) {
         if c == '"' && !self.is_escaped {
             self.is_open = !self.is_open;
             self.behind_quote = at + 1;
@@ -132,7 +137,7 @@ impl Strings {
     }
 
     /// Whether a string holds the place `at`: a quote is open, or words stand behind the last one.
-    fn may_hold(&self, text: &str, at: usize) -> bool {
+    pub(crate) fn may_hold(&self, text: &str, at: usize) -> bool {
         /// Most bytes that are looked at.
         const BEFORE: usize = 64;
         let from = self.behind_quote.max(at.saturating_sub(BEFORE));

@@ -3,8 +3,6 @@
 //! A proposal is a new node without a place. Whether it fits is for the solver to find out, so
 //! these functions only say what the value could mean.
 
-use std::borrow::Cow;
-
 use super::rules;
 use super::solver::{Place, Slot, Solver};
 use super::{amount, moment};
@@ -306,17 +304,15 @@ pub(super) fn scalar_to_object(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    let kind = solver.arena.node(fault.node).kind;
-    let text = if kind == Kind::String {
-        solver.arena.string(fault.node)
-    } else {
-        Cow::Borrowed("x")
+    let says_something = match solver.arena.node(fault.node).kind {
+        Kind::Null => false,
+        Kind::String => {
+            let text = solver.arena.string(fault.node);
+            !text.is_empty() && !looks_like_container(&text)
+        }
+        _ => true,
     };
-    if kind == Kind::Null
-        || fault.slot == Slot::Root
-        || text.is_empty()
-        || looks_like_container(&text)
-    {
+    if fault.slot == Slot::Root || !says_something {
         return None;
     }
     let mut required = fault

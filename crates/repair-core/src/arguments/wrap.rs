@@ -21,8 +21,10 @@ pub(super) fn value_wrapper(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -
                 Slot::Item(array) => Some(array),
                 _ => (arena.node(child).kind == Kind::Array).then_some(fault.node),
             };
-            let names_item = |list| key == "item" || is_singular_of(&key, &arena.key(list));
-            let is_wrapper = key == "value" || list.is_some_and(names_item);
+            let names_item = |list| {
+                words::ITEM_WRAPPERS.contains(&&*key) || is_singular_of(&key, &arena.key(list))
+            };
+            let is_wrapper = words::VALUE_WRAPPERS.contains(&&*key) || list.is_some_and(names_item);
             is_wrapper.then_some(child)
         }
         None if arena.node(fault.node).len == 2 && arena.member(fault.node, "type").is_some() => {

@@ -356,7 +356,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             (expected + expected / 16).clamp(length / 2 + 32, length * 3 + 32)
         } else {
             // None takes less than two bytes.
-            let ahead = most_values(rest).min(rest.len() / 2) + 2;
+            let ahead = most_values(rest, self.depth).min(rest.len() / 2) + 2;
             ahead + ahead / 16
         };
         self.arena.nodes.reserve_exact(expected);
@@ -457,14 +457,21 @@ impl<'r, 'a> Reader<'r, 'a> {
 /// From so many nodes on their number is counted ahead.
 const MANY: usize = 4096;
 
-/// How many values begin in the rest of a strict text: behind a comma or an opening bracket.
-fn most_values(rest: &[u8]) -> usize {
+/// How many values begin in the rest of a strict value in which `depth` containers are open: behind
+/// a comma or an opening bracket.
+fn most_values(rest: &[u8], mut depth: usize) -> usize {
     let mut values = 0;
     let mut at = 0;
     while let Some(byte) = rest.get(at) {
         at += 1;
         match byte {
-            b',' | b'[' | b'{' => values += 1,
+            b',' => values += 1,
+            b'[' | b'{' => {
+                values += 1;
+                depth += 1;
+            }
+            b']' | b'}' if depth <= 1 => break,
+            b']' | b'}' => depth -= 1,
             b'"' => at = behind_string(rest, at),
             _ => {}
         }

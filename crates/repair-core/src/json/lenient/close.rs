@@ -69,14 +69,15 @@ impl<'t> Reader<'t, '_> {
         let [.., outer, inner] = self.stack.as_slice() else {
             return false;
         };
-        let rest = self.rest(end);
-        let behind = rest.trim_start_matches(|c: char| c == '}' || c == ']' || c.is_whitespace());
-        if behind.is_empty() {
-            let closers = rest.chars().filter(|c| !c.is_whitespace()).count();
-            return closers + 1 == self.stack.len();
-        }
-        let next = rest.trim_start().strip_prefix(',').map(str::trim_start);
-        next.and_then(key::quoted).is_some_and(|key| {
+        let rest = self.rest(end).trim_start();
+        let Some(next) = rest.strip_prefix(',') else {
+            // More closers than containers need not be counted.
+            let closers = rest.chars().filter(|c| !c.is_whitespace());
+            let mut closers = closers.take(self.stack.len());
+            let count = closers.try_fold(0, |count, c| matches!(c, '}' | ']').then_some(count + 1));
+            return count.is_some_and(|count: usize| count + 1 == self.stack.len());
+        };
+        key::quoted(next.trim_start()).is_some_and(|key| {
             let name = key::decoded(key.name);
             outer.is_object
                 && self.tree.declares(outer.place, &name)

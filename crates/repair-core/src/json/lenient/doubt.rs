@@ -281,79 +281,103 @@ fn is_rival(other: &Misfit, best: &Misfit) -> bool {
         && other.unusual <= best.unusual
 }
 
+/// The possible readings so far.
+#[derive(Default)]
+struct Trials {
+    best: Option<Choice>,
+    /// Another reading is as good as the best.
+    is_tied: bool,
+    possible: Vec<Misfit>,
+    least_faults: Option<usize>,
+    /// The torn strings and the keys of every reading, possible or not.
+    found: Vec<(usize, usize)>,
+    /// See [`Doubts::most_surplus`].
+    most_surplus: Option<usize>,
+}
+
+impl Trials {
+    /// Notes a reading. `all_keys`: how many properties the schema of the whole declares.
+    fn note(&mut self, read: Lenient, doubts: &Doubts, all_keys: usize) {
+        if read.values.len() < 2 {
+            self.found.push((doubts.torn, doubts.root_keys));
+        }
+        if !is_possible(&read, doubts) {
+            return;
+        }
+        let choice = Choice {
+            misfit: Misfit::of(&read, doubts),
+            faults: faults(&read, doubts),
+            root_keys: doubts.root_keys,
+            read,
+        };
+        self.possible.push(choice.misfit);
+        let least = self.least_faults.unwrap_or(choice.faults);
+        self.least_faults = Some(least.min(choice.faults));
+        let best = self.best.as_ref();
+        let order = best.map_or(Ordering::Less, |best| choice.misfit.cmp(&best.misfit));
+        match order {
+            Ordering::Less => {
+                let is_full = doubts.torn == 0 && choice.root_keys == all_keys;
+                self.most_surplus = is_full.then_some(doubts.surplus_keys);
+                self.is_tied = false;
+                self.best = Some(choice);
+            }
+            Ordering::Equal => {
+                self.is_tied |= best.is_some_and(|best| best.read.text != choice.read.text);
+            }
+            Ordering::Greater => {}
+        }
+    }
+
+    /// What came of them, when all were tried.
+    fn tried(self) -> Tried {
+        let best = self.best.filter(|best| {
+            // What another reading found a key in is no content.
+            let mut rivals = self.found.iter();
+            let finds_no_more =
+                rivals.all(|(torn, keys)| *torn > best.misfit.torn || *keys <= best.root_keys);
+            let mut possible = self.possible.iter();
+            !self.is_tied
+                && Some(best.faults) == self.least_faults
+                && finds_no_more
+                && !possible.any(|other| is_rival(other, &best.misfit))
+        });
+        Tried {
+            best: best.map(|best| best.read),
+            least_faults: self.least_faults,
+        }
+    }
+}
+
 /// Tries the readings. Each run answers one doubt of an earlier one the other way, and those behind
 /// it by the rules.
 fn try_all(input: Input<'_>) -> Tried {
-    let mut best: Option<Choice> = None;
-    let mut is_tied = false;
-    let mut possible: Vec<Misfit> = Vec::new();
-    let mut least_faults = None;
-    // The torn strings and the keys of every reading.
-    let mut found = Vec::new();
+    let mut trials = Trials::default();
     let all_keys = input
         .place
         .map_or(0, |id| input.tree.get(id).properties().len());
-    let mut most_surplus = None;
     let mut cost = COST.0 * input.text.len() + COST.1;
     let mut pending = vec![Vec::new()];
     for _ in 0..MAX_READINGS {
         let Some(given) = pending.pop() else {
-            // What another reading found a key in is no content.
-            let holds = |best: &Choice| {
-                let mut rivals = found.iter().filter(|(torn, _)| *torn <= best.misfit.torn);
-                rivals.all(|(_, keys)| *keys <= best.root_keys)
-                    && !possible.iter().any(|other| is_rival(other, &best.misfit))
-            };
-            let best = best
-                .filter(|best| !is_tied && Some(best.faults) == least_faults && holds(best))
-                .map(|best| best.read);
-            return Tried { best, least_faults };
+            return trials.tried();
         };
         let Some(rest) = cost.checked_sub(input.text.len()) else {
-            return Tried::default();
+            break;
         };
         cost = rest;
         let known = given.len();
         let mut doubts = Doubts {
             given,
             is_trial: true,
-            most_surplus,
+            most_surplus: trials.most_surplus,
             ..Doubts::default()
         };
         let read = frame::read(input, &mut doubts);
-        if read.values.len() < 2 {
-            found.push((doubts.torn, doubts.root_keys));
-        }
-        if is_possible(&read, &doubts) {
-            let choice = Choice {
-                misfit: Misfit::of(&read, &doubts),
-                faults: faults(&read, &doubts),
-                root_keys: doubts.root_keys,
-                read,
-            };
-            let least = least_faults.map_or(choice.faults, |least: usize| least.min(choice.faults));
-            least_faults = Some(least);
-            possible.push(choice.misfit);
-            let order = best
-                .as_ref()
-                .map_or(Ordering::Less, |best| choice.misfit.cmp(&best.misfit));
-            let is_same = best
-                .as_ref()
-                .is_some_and(|best| best.read.text == choice.read.text);
-            is_tied = match order {
-                Ordering::Less => false,
-                Ordering::Equal => is_tied || !is_same,
-                Ordering::Greater => is_tied,
-            };
-            if order == Ordering::Less {
-                let is_full = doubts.torn == 0 && choice.root_keys == all_keys;
-                most_surplus = is_full.then_some(doubts.surplus_keys);
-                best = Some(choice);
-            }
-        }
+        trials.note(read, &doubts, all_keys);
         if pending.len() + doubts.answers.len().saturating_sub(known) > MAX_READINGS {
-            // Not all of them could be tried. (And their answers would take memory squared.)
-            return Tried::default();
+            // Their answers would take memory squared, and not all of them could be tried.
+            break;
         }
         for at in known..doubts.answers.len() {
             let mut other = doubts.answers.get(..=at).unwrap_or_default().to_vec();

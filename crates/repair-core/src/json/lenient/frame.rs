@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::doubt::Doubts;
 use super::end::{Ends, starts_value};
@@ -192,18 +193,23 @@ pub(super) fn merge_copies(lenient: &mut Lenient, emitted: usize) {
         return;
     }
     let mut text = String::with_capacity(lenient.text.len());
-    let mut values = Vec::new();
-    for value in kept {
+    let mut values: Vec<Range<usize>> = Vec::new();
+    for value in &kept {
         if !text.is_empty() {
             text.push('\n');
         }
         let start = text.len();
-        text.push_str(lenient.text.get(value).unwrap_or_default());
+        text.push_str(lenient.text.get(value.clone()).unwrap_or_default());
         values.push(start..text.len());
     }
     let end = text.len();
     for fix in &mut lenient.fixes {
-        fix.after = fix.after.start.min(end)..fix.after.end.min(end);
+        let at = kept.partition_point(|value| value.end < fix.after.end);
+        let moved = kept.get(at).zip(values.get(at));
+        let moved = moved.filter(|(old, _)| old.start <= fix.after.start);
+        fix.after = moved.map_or(end..end, |(old, new)| {
+            new.start + (fix.after.start - old.start)..new.start + (fix.after.end - old.start)
+        });
     }
     lenient.fixes.push(super::TextFix {
         rule: &rules::REPEATED_VALUE,
