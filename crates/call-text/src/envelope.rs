@@ -415,8 +415,9 @@ impl<'v> Envelopes<'v, '_> {
             .iter()
             .map(|(key, at)| {
                 let name = clean_name(key);
-                let is_known = self.context.declares(&name)
-                    || self.context.is_expected() && self.context.knows(&name);
+                let is_known = self.place.names(&name, self.context)
+                    || self.context.has_tool(&name)
+                    || self.context.is_expected() && self.context.resolves(&name);
                 let takes = is_known && self.kind(*at)? == Kind::Object;
                 let inner = self.members(*at);
                 // {"f": {"arguments": {…}}}
