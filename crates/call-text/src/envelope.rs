@@ -353,7 +353,7 @@ impl<'v> Envelopes<'v, '_> {
         Some(match self.kind(at)? {
             Kind::String => literal_text(source),
             Kind::Object | Kind::Word | Kind::Array | Kind::Tuple => source.to_owned(),
-            Kind::Call | Kind::Keyword | Kind::Strings => return None,
+            Kind::Call | Kind::Keyword | Kind::Strings | Kind::Text => return None,
         })
     }
 

@@ -412,7 +412,11 @@ impl<'t> Value<'_, 't, '_> {
         for closed in 0..MAX_CLOSING {
             ahead.skip_space();
             if ahead.rest().is_empty() {
-                return if ahead.is_end { Ok(false) } else { Err(Stop::More) };
+                return if ahead.is_end {
+                    Ok(false)
+                } else {
+                    Err(Stop::More)
+                };
             }
             let next = any_tag(&ahead)?.filter(|tag| tag.is_closing);
             if next.is_some_and(|tag| tag.role == Role::Parameter) {

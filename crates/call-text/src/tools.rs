@@ -77,9 +77,12 @@ impl<'c> Context<'c> {
 
 /// Whether a word may be the name of a tool.
 fn is_name(word: &str) -> bool {
-    !word.is_empty()
-        && word.len() <= MAX_NAME
-        && word.chars().all(|c| c.is_alphanumeric() || "_-.:/".contains(c))
+    !word.is_empty() && word.len() <= MAX_NAME && word.chars().all(is_part_of_name)
+}
+
+/// Whether a character may be part of the name of a tool.
+pub(crate) fn is_part_of_name(c: char) -> bool {
+    c.is_alphanumeric() || "_-.:/".contains(c)
 }
 
 /// Which words of a text mean tools: code calls the same few functions again and again.

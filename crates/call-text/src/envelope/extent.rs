@@ -54,6 +54,8 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     // The first closing marker before which it looks whole, were it not for brackets left open.
     let mut open_close = None;
     let mut depth = 0_isize;
+    // Behind the last object of a list whose bracket may be missing.
+    let mut item_end = None;
     let mut strings = Strings::default();
     // Calls inside a string whose closing marker has not come yet.
     let mut inner = 0_usize;
@@ -69,7 +71,9 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
         let here = rest.get(at..).unwrap_or_default();
         let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
         let looks_whole = matches!(last, '}' | ']');
-        if begins_any(place.close) {
+        // The marks of a fence end it at the start of a line, and are content of a string elsewhere.
+        let is_fence_mark = here.starts_with("```") && !looks_whole && !starts_line(rest, at);
+        if begins_any(place.close) && !is_fence_mark {
             if inner > 0 {
                 inner -= 1;
             } else if looks_whole && depth <= 0 {
@@ -104,6 +108,9 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             '}' | ']' => -1,
             _ => 0,
         };
+        if c == '}' && depth == 1 {
+            item_end = Some(at + 1);
+        }
         if !c.is_whitespace() {
             last = c;
         }
@@ -114,8 +121,20 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
         _ if is_cut => Ok((rest.len(), Ending::Own)),
         (None, Some(at)) => Ok((at, Ending::Own)),
         _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
-        _ => Err(Stop::Not),
+        _ => {
+            let is_last = |end: &usize| {
+                let behind = rest.get(*end..).unwrap_or_default();
+                place.is_bare() && rest.starts_with('[') && !behind.trim_start().starts_with(',')
+            };
+            let end = item_end.filter(is_last).ok_or(Stop::Not)?;
+            Ok((end, Ending::Own))
+        }
     }
+}
+
+fn starts_line(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    before.trim_end_matches(' ').ends_with('\n')
 }
 
 /// Whether a place may be inside a string whose inner quotes are not escaped.

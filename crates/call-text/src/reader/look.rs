@@ -7,10 +7,10 @@ use crate::cursor::{Beginning, Cursor, Look, Stop, beginning};
 use crate::format::{self, Body, FORMATS, Format};
 use crate::options::Mode;
 use crate::paused::Memo;
-use crate::printed::Printed;
+use crate::printed::{Ending, Printed};
 use crate::prose::{self, Marks};
 use crate::section::{self, Found, Next};
-use crate::tools::{Context, MAX_NAME};
+use crate::tools::{Context, MAX_NAME, is_part_of_name};
 use crate::turns::{self, Turn};
 use crate::{envelope, tags, trigger};
 
@@ -275,7 +275,8 @@ impl CallReader {
                 }
                 self.broken.refuse(format);
                 is_refused = true;
-                if of_no_tool.is_none() {
+                // What a call in pairs holds is told apart value by value.
+                if of_no_tool.is_none() && !matches!(format.body, Body::Pairs(_)) {
                     of_no_tool = self.of_no_tool(format, rest, is_end)?;
                 }
             }
@@ -306,7 +307,8 @@ impl CallReader {
         match found {
             Ok(found) => {
                 let context = self.context();
-                let means_none = |call: &Printed| !context.resolves(&call.name);
+                let means_none =
+                    |call: &Printed| call.ending == Ending::Cut || !context.resolves(&call.name);
                 Ok(found.calls.iter().all(means_none).then_some(found.length))
             }
             Err(Stop::More) => Err(Stop::More),
@@ -433,7 +435,7 @@ impl CallReader {
         let found = self.begin(&format::BARE_JSON, rest, is_end)?;
         if found.is_none() {
             let open = std::mem::take(&mut self.left_open);
-            if envelope::begins_as_call(cursor)?
+            if (begins_list_of_calls(rest) || envelope::begins_as_call(cursor)?)
                 && let Some(length) = self.of_no_tool(&format::BARE_JSON, rest, is_end)?
             {
                 return Ok(Some(Step::Text(length)));
@@ -515,4 +517,13 @@ impl CallReader {
             _ => Err(Stop::Not),
         }
     }
+}
+
+/// Whether a list begins whose first item is a call of Python.
+fn begins_list_of_calls(text: &str) -> bool {
+    text.strip_prefix('[').is_some_and(|inside| {
+        let inside = inside.trim_start();
+        let behind = inside.trim_start_matches(is_part_of_name);
+        behind.len() < inside.len() && behind.starts_with('(')
+    })
 }
