@@ -383,6 +383,9 @@ impl<'t> Reader<'t> {
 
     fn key(&mut self, c: char) -> Look<()> {
         let start = self.cursor.at;
+        if matches!(c, '“' | '‘') {
+            return self.smart_key(c);
+        }
         if matches!(c, '"' | '\'') {
             if self.string(c)? == Kind::Strings {
                 return Err(Stop::Not);

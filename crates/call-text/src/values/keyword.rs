@@ -1,7 +1,7 @@
 //! Spellings of arguments that are not Python's: `f(a: 1)`, `f("a"=1)`, `f(a=“x”)`.
 
 use super::word::{is_literal, is_plain_name};
-use super::{Bare, Kind, Reader};
+use super::{Bare, Expect, Kind, Reader};
 use crate::cursor::{Cursor, Look};
 
 impl Reader<'_> {
@@ -55,6 +55,19 @@ impl Reader<'_> {
 
     /// A string between typographic quotes: up to the closing one that the end of an item follows.
     pub(super) fn smart_string(&mut self, quote: char) -> Look<()> {
+        self.smart(quote, b",)]}")?;
+        self.ended();
+        Ok(())
+    }
+
+    /// A key between typographic quotes.
+    pub(super) fn smart_key(&mut self, quote: char) -> Look<()> {
+        self.smart(quote, b":")?;
+        self.expect = Expect::Colon;
+        Ok(())
+    }
+
+    fn smart(&mut self, quote: char, ends: &[u8]) -> Look<()> {
         let closing = if quote == '“' { '”' } else { '’' };
         let start = self.cursor.at + quote.len_utf8();
         let mut ahead = Cursor {
@@ -69,10 +82,9 @@ impl Reader<'_> {
             ahead.at = end + closing.len_utf8();
             let behind = ahead.at;
             ahead.skip_space();
-            if matches!(ahead.peek_or_end()?, b',' | b')' | b']' | b'}') {
+            if ends.contains(&ahead.peek_or_end()?) {
                 self.push(Kind::Text, start, end, start);
                 self.cursor.at = behind;
-                self.ended();
                 return Ok(());
             }
         }
