@@ -56,26 +56,27 @@ struct Balanced<'t, 'a> {
     around: &'a Around<'a>,
     object: &'t str,
     rest: &'t str,
-    /// Whether it is strict JSON and nothing else stands on its last line.
-    is_line: bool,
 }
 
 impl<'t, 'a> Balanced<'t, 'a> {
     fn new(start: usize, behind: Cursor<'t>, around: &'a Around<'a>) -> Self {
-        let (object, rest) = (behind.since(start), behind.rest());
         Self {
             start,
             behind,
             around,
-            object,
-            rest,
-            is_line: begins_on_next_line(rest) && is_strict_json(object),
+            object: behind.since(start),
+            rest: behind.rest(),
         }
+    }
+
+    /// Whether it is strict JSON and nothing else stands on its last line.
+    fn is_line(&self) -> bool {
+        begins_on_next_line(self.rest) && is_strict_json(self.object)
     }
 
     /// Whether what stands directly behind it says that it is all.
     fn is_whole(&self) -> Look<bool> {
-        if self.is_line && !self.around.is_closed || may_follow(self.behind, self.around)? {
+        if !self.around.is_closed && self.is_line() || may_follow(self.behind, self.around)? {
             return Ok(true);
         }
         let has_closer = self.rest.trim_start().starts_with(['}', ']']);
@@ -163,7 +164,7 @@ impl<'t, 'a> Balanced<'t, 'a> {
         let may_be_prose = !(self.around.is_closed && ending == Ending::Closed);
         let whole = self.behind.text.get(self.start..self.end_of(at));
         !(has_quotes(self.object) && has_quotes(tail))
-            || may_be_prose && (self.is_line || is_apart(tail) && is_strict_json(self.object))
+            || may_be_prose && (self.is_line() || is_apart(tail) && is_strict_json(self.object))
             || reads_alike(whole.unwrap_or_default(), self.object)
     }
 }

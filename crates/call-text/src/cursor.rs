@@ -43,6 +43,49 @@ pub(crate) fn beginning(text: &str, word: &str) -> Beginning {
     Beginning::Whole
 }
 
+/// With which two bytes some words begin, in either case: for each first byte the second ones, as
+/// bits of a hash.
+#[derive(Debug)]
+pub(crate) struct Beginnings([u64; 256]);
+
+impl Beginnings {
+    /// Of words of two bytes or more.
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "evaluated by the compiler, which finds an index out of bounds"
+    )]
+    pub(crate) const fn of(lists: &[&[&str]]) -> Self {
+        let mut table = [0; 256];
+        let mut list = 0;
+        while list < lists.len() {
+            let mut at = 0;
+            while at < lists[list].len() {
+                let word = lists[list][at].as_bytes();
+                let second = Self::bit(word[1]) | Self::bit(word[1].to_ascii_uppercase());
+                table[word[0] as usize] |= second;
+                table[word[0].to_ascii_uppercase() as usize] |= second;
+                at += 1;
+            }
+            list += 1;
+        }
+        Self(table)
+    }
+
+    const fn bit(byte: u8) -> u64 {
+        1 << (byte % 64)
+    }
+
+    /// Whether one of the words, or of their beginnings, may stand at the start of a text.
+    pub(crate) fn may_begin(&self, text: &str) -> bool {
+        let mut bytes = text.bytes();
+        let Some(first) = bytes.next() else {
+            return true;
+        };
+        let seconds = self.0.get(usize::from(first)).copied();
+        seconds.unwrap_or_default() & bytes.next().map_or(u64::MAX, Self::bit) != 0
+    }
+}
+
 /// A place in a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'t> {
@@ -185,7 +228,12 @@ impl<'t> Cursor<'t> {
             _ => true,
         };
         for word in words.iter().filter(|word| may_stand(word)) {
-            if self.sees(word)? && best.is_none_or(|known| known.len() < word.len()) {
+            let sees = self.sees(word).inspect_err(|_| {
+                if let Some(memo) = self.memo {
+                    memo.await_marker(self.at, word);
+                }
+            })?;
+            if sees && best.is_none_or(|known| known.len() < word.len()) {
                 best = Some(word);
             }
         }

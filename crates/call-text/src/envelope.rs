@@ -9,13 +9,14 @@ use std::collections::HashSet;
 use crate::body::{self, Around, Mark};
 use crate::cursor::{Cursor, Look, Stop};
 use crate::literal;
+use crate::paused::Paused;
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};
 use crate::python;
 use crate::tools::Context;
-use crate::values::{self, Broken, Kind, Values};
+use crate::values::{self, Broken, Kind, PausedValue, Values};
 
 use extent::extent;
-pub(crate) use extent::{Strings, balanced, begins_as_call, broken_length};
+pub(crate) use extent::{Strings, balanced, begins_as_call, broken_length, may_hold_call};
 
 /// Keys under which the name stands.
 const NAME_KEYS: &[&str] = &[
@@ -125,26 +126,12 @@ pub(crate) fn read(
                 context,
             };
             let calls = reader.all(0).ok_or(Stop::Not)?;
-            if place.is_bare() {
-                // Brackets before may be what the text behind closes.
-                if context.may_be_inside {
-                    return Ok(calls);
-                }
-                skip_closers(cursor)?;
-                if breaks_off(start.at, *cursor, place)? {
-                    return read_broken(cursor, start, false, place, context);
-                }
-                return Ok(calls);
+            let end = cursor.at;
+            let calls = with_end(calls, cursor, start, place, context);
+            if matches!(calls, Err(Stop::More)) {
+                start.pause(|| Paused::Value(PausedValue::whole(values, end, context.bare())));
             }
-            let balanced = cursor.at;
-            let Some((end, ending)) = goes_on(start.at, *cursor, place)? else {
-                return Ok(calls);
-            };
-            cursor.at = end;
-            if body::is_only_closers(cursor.since(balanced)) {
-                return Ok(calls);
-            }
-            broken::read(cursor.since(start.at), ending, place, context).ok_or(Stop::Not)
+            calls
         }
         Err(Broken::More) => Err(Stop::More),
         Err(why) => {
@@ -155,6 +142,37 @@ pub(crate) fn read(
             read_broken(cursor, start, is_cut, place, context)
         }
     }
+}
+
+/// The calls of the JSON that begins at `start` and whose brackets are balanced at the cursor; steps
+/// over what else belongs to it.
+fn with_end(
+    calls: Vec<Printed>,
+    cursor: &mut Cursor<'_>,
+    start: Cursor<'_>,
+    place: Place<'_>,
+    context: Context<'_>,
+) -> Look<Vec<Printed>> {
+    if place.is_bare() {
+        // Brackets before may be what the text behind closes.
+        if context.may_be_inside {
+            return Ok(calls);
+        }
+        skip_closers(cursor)?;
+        if breaks_off(start.at, *cursor, place)? {
+            return read_broken(cursor, start, false, place, context);
+        }
+        return Ok(calls);
+    }
+    let balanced = cursor.at;
+    let Some((end, ending)) = goes_on(start.at, *cursor, place)? else {
+        return Ok(calls);
+    };
+    cursor.at = end;
+    if body::is_only_closers(cursor.since(balanced)) {
+        return Ok(calls);
+    }
+    broken::read(cursor.since(start.at), ending, place, context).ok_or(Stop::Not)
 }
 
 /// Reads what begins as a call at `start` and is no JSON, and steps over it.

@@ -1,5 +1,6 @@
 //! Loops of Python around calls: a call that takes the variable of a loop is code.
 
+use crate::cursor::{Beginning, beginning, floor};
 use crate::printed::Printed;
 
 /// Longest head of a loop, in bytes.
@@ -25,17 +26,20 @@ pub(crate) struct Loops {
 impl Loops {
     /// Goes on over text.
     pub(crate) fn see(&mut self, text: &str) {
-        for part in text.split_inclusive('\n') {
-            // Of most lines nothing has to be known.
-            let is_plain = !part.starts_with([' ', '\t', 'f', 'a']) && part.ends_with('\n');
-            if is_plain && self.line.is_empty() && self.open.is_none() {
-                continue;
+        let text = match last_outer_line(text) {
+            // It ends every loop before it.
+            Some(line) => {
+                self.line.clear();
+                self.open = None;
+                line
             }
-            if self.line.len() < MAX_HEAD {
-                self.line.push_str(
-                    part.get(..crate::cursor::floor(part, MAX_HEAD))
-                        .unwrap_or(part),
-                );
+            None => text,
+        };
+        for part in text.split_inclusive('\n') {
+            if may_be_head(&self.line) {
+                let room = MAX_HEAD - self.line.len().min(MAX_HEAD);
+                self.line
+                    .push_str(part.get(..floor(part, room)).unwrap_or_default());
             }
             if part.ends_with('\n') {
                 self.end_line();
@@ -64,6 +68,26 @@ impl Loops {
         let mut names = around.map(String::as_str).chain(here.into_iter().flatten());
         names.any(|name| takes(calls, name))
     }
+}
+
+/// The last line that begins in a text and is not indented, up to the end of the text.
+fn last_outer_line(text: &str) -> Option<&str> {
+    let mut before = text;
+    while let Some(end) = memchr::memrchr(b'\n', before.as_bytes()) {
+        let line = text.get(end + 1..)?;
+        if line.starts_with(|c: char| !c.is_whitespace()) {
+            return Some(line);
+        }
+        before = text.get(..end)?;
+    }
+    None
+}
+
+/// Whether a line that begins like this may turn out to begin a loop.
+fn may_be_head(line: &str) -> bool {
+    let inside = line.trim_start();
+    let is_other = |word| beginning(inside, word) == Beginning::Other;
+    !(is_other("for ") && is_other("async "))
 }
 
 /// How far a line is indented, and what stands in it; `None` if it is blank.

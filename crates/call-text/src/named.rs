@@ -4,10 +4,11 @@ use crate::body::{self, Around, Mark};
 use crate::cursor::{Cursor, Look, Stop};
 use crate::envelope::{Strings, balanced};
 use crate::literal;
+use crate::paused::Paused;
 use crate::printed::{Ending, Printed, clean_name, string};
 use crate::tools::{Context, MAX_NAME};
 use crate::typing::Place;
-use crate::values::{self, Bare, Broken};
+use crate::values::{self, Bare, Broken, PausedValue};
 
 /// The shape of such a call.
 #[derive(Debug)]
@@ -249,19 +250,22 @@ fn arguments(
         return Err(Stop::Not);
     }
     let read = if cursor.peek()? == '{' {
-        values::read(cursor, Bare::Words).map(|_| ())
+        values::read(cursor, Bare::Words).map(Some)
     } else {
         cursor.at += body::encoded(*cursor)?.ok_or(Stop::Not)?.len();
-        Ok(())
+        Ok(None)
     };
     match read {
-        Ok(()) => match body::goes_on(start.at, *cursor, &around)? {
-            None => Ok((cursor.since(start.at).to_owned(), Ending::Own)),
-            Some((end, ending)) => {
-                cursor.at = end;
-                Ok((cursor.since(start.at).to_owned(), ending))
+        Ok(values) => {
+            let goes_on = body::goes_on(start.at, *cursor, &around);
+            if let (Err(Stop::More), Some(values)) = (goes_on, values) {
+                let whole = PausedValue::whole(values, cursor.at, Bare::Words);
+                start.pause(|| Paused::Value(whole));
             }
-        },
+            let (end, ending) = goes_on?.unwrap_or((cursor.at, Ending::Own));
+            cursor.at = end;
+            Ok((cursor.since(start.at).to_owned(), ending))
+        }
         Err(Broken::More) => Err(Stop::More),
         Err(why) => {
             let rest = start.rest();

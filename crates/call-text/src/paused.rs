@@ -1,7 +1,8 @@
 //! What a reader waits for that needs more text, and how far it has come.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
+use crate::attempts::Awaited;
 use crate::tags;
 use crate::values::{Bare, PausedValue};
 
@@ -15,6 +16,11 @@ pub(crate) enum Paused {
 }
 
 impl Paused {
+    /// Whether all of it was read, so that only what stands behind it tells more.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self, Self::Value(value) if value.is_whole())
+    }
+
     /// Whether the reader, on a text that has grown from `known` bytes on, would stop again. It
     /// goes on here as far as it can.
     pub(crate) fn needs_more(&mut self, text: &str, known: usize) -> bool {
@@ -31,15 +37,46 @@ pub(crate) struct Memo {
     before: RefCell<Option<Paused>>,
     after: RefCell<Option<Paused>>,
     left_open: RefCell<Option<Vec<usize>>>,
+    dull_tail: Cell<DullTail>,
+    awaited: Cell<Option<Awaited>>,
+}
+
+/// The end of a text in which a search for the end of a broken call found nothing, as long as that
+/// text stays the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DullTail {
+    /// The first marker that was searched for.
+    pub(crate) marker: &'static str,
+    /// How many bytes it has.
+    pub(crate) length: usize,
 }
 
 impl Memo {
-    pub(crate) fn new(paused: Option<Paused>) -> Self {
+    pub(crate) fn new(paused: Option<Paused>, dull_tail: DullTail) -> Self {
         Self {
             before: RefCell::new(paused),
-            after: RefCell::default(),
-            left_open: RefCell::default(),
+            dull_tail: Cell::new(dull_tail),
+            ..Self::default()
         }
+    }
+
+    /// Says that the text ends in the beginning of a marker.
+    pub(crate) fn await_marker(&self, at: usize, marker: &'static str) {
+        self.awaited.set(Some((at, marker)));
+    }
+
+    /// The marker in whose beginning the text ends.
+    pub(crate) fn awaited(&self) -> Option<Awaited> {
+        self.awaited.get()
+    }
+
+    /// The end of the text in which a search found nothing.
+    pub(crate) fn dull_tail(&self) -> DullTail {
+        self.dull_tail.get()
+    }
+
+    pub(crate) fn leave_dull_tail(&self, tail: DullTail) {
+        self.dull_tail.set(tail);
     }
 
     /// The value that was read at this place, as far as it was.

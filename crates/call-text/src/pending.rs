@@ -25,22 +25,21 @@ impl Condition {
     }
 }
 
+/// A part of the text that waits.
 #[derive(Debug)]
-enum Item {
-    Text(String),
-    Call {
-        call: Box<RawCall<'static>>,
-        /// The text that was taken out for this call; empty for all but the first of a list.
-        source: String,
-        condition: Condition,
-    },
+struct Item {
+    /// How long it is.
+    length: usize,
+    /// The call that comes out in its place. That of all but the first call of a list is empty.
+    call: Option<(RawCall<'static>, Condition)>,
 }
 
 /// The queue.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     items: Vec<Item>,
-    waiting: usize,
+    /// What waits, one item after another.
+    text: String,
     awaits_end: bool,
 }
 
@@ -56,7 +55,7 @@ impl Pending {
 
     /// Bytes that wait.
     pub(crate) fn waiting(&self) -> usize {
-        self.waiting
+        self.text.len()
     }
 
     pub(crate) fn push_call(
@@ -70,12 +69,11 @@ impl Pending {
             out(Part::Call(call));
             return;
         }
-        self.waiting += source.len();
+        self.text.push_str(source);
         self.awaits_end |= condition.must_end;
-        self.items.push(Item::Call {
-            call: Box::new(call),
-            source: source.to_owned(),
-            condition,
+        self.items.push(Item {
+            length: source.len(),
+            call: Some((call, condition)),
         });
     }
 
@@ -87,12 +85,15 @@ impl Pending {
             out(Part::Text(text));
             return;
         }
-        self.waiting += text.len();
+        self.text.push_str(text);
         match self.items.last_mut() {
-            Some(Item::Text(known)) => known.push_str(text),
-            _ => self.items.push(Item::Text(text.to_owned())),
+            Some(Item { length, call: None }) => *length += text.len(),
+            _ => self.items.push(Item {
+                length: text.len(),
+                call: None,
+            }),
         }
-        if self.waiting > MAX_WAITING {
+        if self.text.len() > MAX_WAITING {
             self.settle(|condition| condition.may_be_reasoning = false);
             self.release(out);
         }
@@ -100,9 +101,13 @@ impl Pending {
 
     /// Closing markers behind the last call: they belong to it.
     pub(crate) fn add_source(&mut self, text: &str) {
-        if let Some(Item::Call { source, .. }) = self.items.last_mut() {
-            source.push_str(text);
-            self.waiting += text.len();
+        if let Some(Item {
+            length,
+            call: Some(_),
+        }) = self.items.last_mut()
+        {
+            self.text.push_str(text);
+            *length += text.len();
         }
     }
 
@@ -139,47 +144,34 @@ impl Pending {
     }
 
     fn settle(&mut self, change: impl Fn(&mut Condition)) {
-        for item in &mut self.items {
-            if let Item::Call { condition, .. } = item {
-                change(condition);
-            }
-        }
+        let calls = self.items.iter_mut().filter_map(|item| item.call.as_mut());
+        calls.for_each(|(_, condition)| change(condition));
     }
 
+    /// Makes text of calls again.
     fn refuse(&mut self, is_refused: impl Fn(&Condition) -> bool) {
         for item in &mut self.items {
-            if let Item::Call {
-                source, condition, ..
-            } = item
-                && is_refused(condition)
-            {
-                *item = Item::Text(std::mem::take(source));
-            }
+            item.call.take_if(|(_, condition)| is_refused(condition));
         }
     }
 
     /// Lets out everything before the first call that is not settled.
     fn release(&mut self, out: &mut dyn FnMut(Part<'_>)) {
-        let is_held =
-            |item: &Item| matches!(item, Item::Call { condition, .. } if !condition.is_settled());
-        let end = self
-            .items
-            .iter()
-            .position(is_held)
-            .unwrap_or(self.items.len());
-        for item in self.items.drain(..end) {
-            match item {
-                Item::Text(text) => {
-                    self.waiting -= text.len();
-                    if !text.is_empty() {
-                        out(Part::Text(&text));
-                    }
-                }
-                Item::Call { call, source, .. } => {
-                    self.waiting -= source.len();
-                    out(Part::Call(*call));
-                }
+        let is_held = |item: &Item| {
+            let call = item.call.as_ref();
+            call.is_some_and(|(_, condition)| !condition.is_settled())
+        };
+        let end = self.items.iter().position(is_held);
+        let mut at = 0;
+        for item in self.items.drain(..end.unwrap_or(self.items.len())) {
+            let text = self.text.get(at..at + item.length).unwrap_or_default();
+            at += item.length;
+            match item.call {
+                Some((call, _)) => out(Part::Call(call)),
+                None if text.is_empty() => {}
+                None => out(Part::Text(text)),
             }
         }
+        self.text.drain(..at);
     }
 }

@@ -264,11 +264,10 @@ impl Prose {
         self.showing
     }
 
-    /// Whether a piece of a line in which nothing begins or ends changes nothing but the
-    /// character before the place.
+    /// Whether nothing is under way: a piece of a line in which nothing begins or ends changes
+    /// nothing but the character before the place.
     pub(crate) fn is_calm(&self) -> bool {
-        !self.at_line_start
-            && !self.after_special
+        !self.after_special
             && (!self.at_start || self.is_reasoning)
             && self.showing != Some(COMMENT_END)
             && !self.quotation.is_shown()

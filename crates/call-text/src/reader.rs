@@ -13,10 +13,11 @@ use crate::format::Format;
 use crate::loops::Loops;
 use crate::options::{Mode, ReadOptions};
 use crate::pairs::Broken;
+use crate::paused::DullTail;
 use crate::pending::{Condition, Pending};
 use crate::printed::{Ending, Printed};
 use crate::prose::Prose;
-use crate::search::{Search, Seen};
+use crate::search::Search;
 use crate::section::Found;
 use crate::told::Told;
 use crate::tools::{KnownWords, MAX_NAME};
@@ -79,6 +80,10 @@ pub fn read_calls(text: &str, tools: &ToolSet, options: &ReadOptions) -> Reading
 /// Text comes out as soon as it cannot be part of a call; [`Self::finish`] releases the rest.
 /// Linear in the text, whatever its pieces.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each says something else of the walk"
+)]
 pub struct CallReader {
     tools: ToolSet,
     options: ReadOptions,
@@ -90,6 +95,8 @@ pub struct CallReader {
     word: usize,
     /// How far `held` is known to be text.
     at: usize,
+    /// From where on `loops` has not seen that text, nor, between two walks, `prose`.
+    unseen: usize,
     prose: Prose,
     /// The format whose calls have just been read.
     section: Option<&'static Format>,
@@ -106,14 +113,17 @@ pub struct CallReader {
     loops: Loops,
     known_words: KnownWords,
     search: Search,
-    /// Whether nothing is under way, so that a piece of a line in which nothing begins is text.
+    /// Whether nothing is under way, so that a piece in which nothing begins is text.
     is_calm: bool,
+    /// Whether nothing but blanks stands before the next piece on its line.
+    starts_line: bool,
     /// Whether the text before holds brackets.
     has_brackets: bool,
     /// Where brackets in `held` open what nothing can close.
     unfinished: BTreeSet<usize>,
     /// What was open where the last value that was looked at broke off, from its place on.
     left_open: Vec<usize>,
+    dull_tail: DullTail,
 }
 
 /// How much of the text before a call without markers is held, beside the name, in bytes.
@@ -127,15 +137,18 @@ impl CallReader {
             search: Search::new(names, options.mode == Mode::Expected),
             known_words: KnownWords::default(),
             is_calm: false,
+            starts_line: true,
             has_brackets: false,
             unfinished: BTreeSet::new(),
             left_open: Vec::new(),
+            dull_tail: DullTail::default(),
             tools,
             options,
             held: String::new(),
             gone: 0,
             word: 0,
             at: 0,
+            unseen: 0,
             prose: Prose::default(),
             section: None,
             broken: Broken::default(),
@@ -178,20 +191,32 @@ impl CallReader {
     /// assert_eq!(text, "a plain ");
     /// ```
     pub fn feed(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
-        let expected = self.options.mode == Mode::Expected;
-        let seen = if self.is_calm { Seen::of(text) } else { None };
-        match seen.filter(|seen| seen.is_calm(expected)) {
-            None => self.advance(text, false, out),
-            Some(seen) if expected => self.hold_word(text, seen.word(text), out),
-            Some(_) if text.is_empty() => {}
-            Some(_) => {
-                self.prose.see_calm(text);
-                out(Part::Text(text));
-            }
+        let calm = if self.is_calm {
+            self.search
+                .look_over(text, &self.held, self.starts_line, self.told.any)
+        } else {
+            None
+        };
+        let Some(calm) = calm else {
+            return self.advance(text, false, out);
+        };
+        if let Some(starts_line) = calm.starts_line {
+            self.starts_line = starts_line;
+        }
+        if self.options.mode == Mode::Expected {
+            return self.hold_word(text, calm.word(text), out);
+        }
+        if calm.starts_line.is_some() {
+            self.prose.see(text);
+        } else {
+            self.prose.see_calm(text);
+        }
+        if !text.is_empty() {
+            out(Part::Text(text));
         }
     }
 
-    /// Goes on over a piece of a line in which nothing begins. What comes next may make a call of
+    /// Goes on over a piece in which nothing begins. What comes next may make a call of
     /// the last word, which begins here if `word` says where.
     fn hold_word(&mut self, text: &str, word: Option<usize>, out: &mut dyn FnMut(Part<'_>)) {
         /// How much of `held` may have come out before it is taken from it.
@@ -201,8 +226,9 @@ impl CallReader {
         }
         self.held.push_str(text);
         self.at = self.held.len();
-        self.prose.see_calm(text);
-        self.loops.see(text);
+        if word.is_none() && self.at - self.word <= MAX_NAME {
+            return;
+        }
         let certain = if self.at - self.word > MAX_NAME {
             self.certain(&self.held, self.gone)
         } else {
@@ -219,11 +245,34 @@ impl CallReader {
         }
     }
 
+    /// Takes what has come out from the held text.
     fn drop_gone(&mut self) {
+        self.see_held();
         self.held.drain(..self.gone);
         self.at -= self.gone;
+        self.unseen = self.at;
         self.word -= self.gone.min(self.word);
         self.gone = 0;
+    }
+
+    /// Goes on over what [`Self::hold_word`] has added.
+    fn see_held(&mut self) {
+        if self.unseen == self.at {
+            return;
+        }
+        let text = self.held.get(self.unseen..self.at).unwrap_or_default();
+        self.prose.see(text);
+        self.loops.see(text);
+        self.unseen = self.at;
+    }
+
+    /// Shows the text that was stepped over to `loops`.
+    fn see_loops(&mut self, held: &str) {
+        if self.options.mode == Mode::Expected {
+            let text = held.get(self.unseen..self.at).unwrap_or_default();
+            self.loops.see(text);
+        }
+        self.unseen = self.at;
     }
 
     fn sees_calm(&self) -> bool {
@@ -252,6 +301,7 @@ impl CallReader {
 
     #[inline(never)]
     fn advance(&mut self, text: &str, is_end: bool, out: &mut dyn FnMut(Part<'_>)) {
+        self.see_held();
         if self.gone > 0 {
             self.drop_gone();
         }
@@ -273,6 +323,7 @@ impl CallReader {
         }
         self.held = held;
         self.is_calm = self.sees_calm();
+        self.starts_line = self.prose.at_line_start;
         if self.is_calm {
             self.word = self.held.len() - trigger::name_before(&self.held).len();
         }
@@ -304,8 +355,11 @@ impl CallReader {
         self.pending
             .push_text(held.get(released..end).unwrap_or_default(), out);
         let released = end.max(released);
+        self.see_loops(held);
         self.at -= released.min(self.at);
+        self.unseen = self.at;
         self.search.restart();
+        self.dull_tail = DullTail::default();
         if !self.unfinished.is_empty() {
             let left = self.unfinished.split_off(&released);
             self.unfinished = left.into_iter().map(|place| place - released).collect();
@@ -345,6 +399,13 @@ impl CallReader {
                 self.pass(text, held, released, out);
                 self.prose.see(text);
             }
+            Step::Run(length) => {
+                let text = text(length);
+                self.has_brackets |=
+                    text.starts_with(['{', '[']) || self.search.saw_bracket(self.at + length);
+                self.step_over(text, held, released, out);
+                self.prose.see(text);
+            }
             Step::Marks(marks) => {
                 let text = text(marks.count);
                 self.pass(text, held, released, out);
@@ -375,11 +436,15 @@ impl CallReader {
                 self.prose.see_shown_end(text);
             }
             Step::Special(length) => {
+                self.see_loops(held);
                 self.prose.see_special();
                 self.at += length;
+                self.unseen = self.at;
             }
             Step::Turn(length, turn) => {
+                self.see_loops(held);
                 self.at += length;
+                self.unseen = self.at;
                 self.turn(turn, held, released, out);
             }
             Step::ShownTurn(length, turn) => {
@@ -388,12 +453,14 @@ impl CallReader {
                 self.prose.see_shown_turn(text, turn);
             }
             Step::Calls(format, found, back) => {
+                self.see_loops(held);
                 self.calls(format, found, back, held, released, out);
+                self.unseen = self.at;
             }
         }
     }
 
-    /// Steps over text: a call that must end the text and is followed by more is none.
+    /// Steps over text that may hold brackets.
     fn pass(
         &mut self,
         text: &str,
@@ -401,11 +468,19 @@ impl CallReader {
         released: &mut usize,
         out: &mut dyn FnMut(Part<'_>),
     ) {
-        self.see_prose(text);
-        if self.options.mode == Mode::Expected {
-            self.loops.see(text);
-        }
         self.has_brackets |= memchr::memchr2(b'{', b'[', text.as_bytes()).is_some();
+        self.step_over(text, held, released, out);
+    }
+
+    /// Steps over text: a call that must end the text and is followed by more is none.
+    fn step_over(
+        &mut self,
+        text: &str,
+        held: &str,
+        released: &mut usize,
+        out: &mut dyn FnMut(Part<'_>),
+    ) {
+        self.see_prose(text);
         if self.pending.awaits_end() && !text.trim_start().is_empty() {
             self.flush(held, released, out);
             self.pending.refuse_ending(out);
@@ -509,7 +584,7 @@ impl CallReader {
         };
         self.told.any = true;
         if self.options.mode == Mode::Expected && !self.told.is_full() {
-            self.told.calls.extend(found.calls.iter().map(Told::key));
+            found.calls.iter().for_each(|call| self.told.remember(call));
             self.told.word.clear();
         }
         // The text of a list is that of its first call.
@@ -543,14 +618,7 @@ impl CallReader {
         self.options.mode == Mode::Expected
             && (!format.is_marked() || self.told.is_over)
             && self.section.is_none()
-            && calls.iter().all(|call| {
-                let key = Told::key(call);
-                self.told
-                    .calls
-                    .iter()
-                    .take(self.told.settled)
-                    .any(|known| *known == key)
-            })
+            && calls.iter().all(|call| self.told.has_settled(call))
     }
 
     fn raw_call(&self, call: Printed, format: &'static Format, written: &str) -> RawCall<'static> {

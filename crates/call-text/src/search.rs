@@ -12,12 +12,18 @@ const BLOCK: usize = 64;
 static CLASSES: [u8; 256] = classes();
 /// Something may begin with it.
 const BEGINS: u8 = 1;
-/// The same where calls are expected.
-const BEGINS_EXPECTED: u8 = 2;
+/// The same where calls are expected, behind a name.
+const PARENTHESIS: u8 = 2;
 /// It may be part of a name.
 const NAME: u8 = 4;
 /// It is part of a character outside ASCII.
 const NOT_ASCII: u8 = 8;
+/// It ends a line.
+const LINE_END: u8 = 16;
+
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
+}
 
 #[allow(
     clippy::indexing_slicing,
@@ -29,9 +35,10 @@ const fn classes() -> [u8; 256] {
     let mut byte = 0;
     while byte < classes.len() {
         classes[byte] = match byte as u8 {
-            b'<' | b'[' | b']' | b'{' | b'`' | b'\n' => BEGINS | BEGINS_EXPECTED,
-            b'(' => BEGINS_EXPECTED,
-            TOKEN_BYTE => BEGINS | BEGINS_EXPECTED | NOT_ASCII,
+            b'<' | b'[' | b']' | b'{' | b'`' => BEGINS,
+            b'(' => PARENTHESIS,
+            b'\n' => LINE_END,
+            TOKEN_BYTE => BEGINS | NOT_ASCII,
             byte if !byte.is_ascii() => NOT_ASCII,
             byte if may_end_name(Some(&byte)) => NAME,
             _ => 0,
@@ -41,41 +48,20 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// What stands in a piece of a line.
+/// A short piece of text in which nothing can begin.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Calm {
     classes: u8,
-    /// Where its last word begins.
-    word: usize,
+    /// Nothing but blanks stands before its end on the line; `None`: it is in the middle of a line.
+    pub(crate) starts_line: Option<bool>,
 }
 
-impl Seen {
-    /// Looks over a short piece; a long one is searched faster.
-    pub(crate) fn of(piece: &str) -> Option<Self> {
-        if piece.len() > BLOCK {
-            return None;
-        }
-        let (mut classes, mut word) = (0, 0);
-        for (at, byte) in piece.bytes().enumerate() {
-            let class = CLASSES.get(usize::from(byte)).copied().unwrap_or_default();
-            classes |= class;
-            if class & NAME == 0 {
-                word = at + 1;
-            }
-        }
-        Some(Self { classes, word })
-    }
-
-    /// Whether nothing can begin or end in it.
-    pub(crate) fn is_calm(self, expected: bool) -> bool {
-        let begins = if expected { BEGINS_EXPECTED } else { BEGINS };
-        self.classes & begins == 0
-    }
-
+impl Calm {
     /// Where the last word of the piece begins; `None` if the piece does not begin one.
     pub(crate) fn word(self, piece: &str) -> Option<usize> {
         let start = if self.classes & NOT_ASCII == 0 {
-            self.word
+            let last = piece.bytes().rposition(|byte| class(byte) & NAME == 0);
+            last.map_or(0, |at| at + 1)
         } else {
             piece.len() - name_before(piece).len()
         };
@@ -91,6 +77,8 @@ pub(crate) struct Search {
     /// Where the last block begins that was looked at, and its bytes that may matter as bits.
     block: usize,
     bits: u64,
+    /// The first bracket that the last search came by.
+    bracket: usize,
 }
 
 impl Search {
@@ -102,7 +90,13 @@ impl Search {
             expected,
             block: usize::MAX,
             bits: 0,
+            bracket: usize::MAX,
         }
+    }
+
+    /// Whether the last search came by a bracket before this place.
+    pub(crate) fn saw_bracket(&self, before: usize) -> bool {
+        self.bracket < before
     }
 
     /// Forgets a text.
@@ -120,9 +114,60 @@ impl Search {
         self.starts.matter(line.as_bytes(), any_word)
     }
 
+    /// Looks over a piece, which begins in a line (behind nothing but blanks, if `starts_line`);
+    /// `None` where something may begin or end in it, or it is not short: then it is searched faster.
+    /// `before`: the end of the text before.
+    #[inline]
+    pub(crate) fn look_over(
+        &self,
+        piece: &str,
+        before: &str,
+        starts_line: bool,
+        any_word: bool,
+    ) -> Option<Calm> {
+        if piece.len() > BLOCK {
+            return None;
+        }
+        let classes = piece.bytes().fold(0, |classes, byte| classes | class(byte));
+        let may_begin = classes & BEGINS != 0
+            || self.expected && classes & PARENTHESIS != 0 && calls(before, piece);
+        if may_begin {
+            return None;
+        }
+        let starts_line = if starts_line || classes & LINE_END != 0 {
+            Some(self.passes_lines(piece, starts_line, any_word)?)
+        } else {
+            None
+        };
+        Some(Calm {
+            classes,
+            starts_line,
+        })
+    }
+
+    /// Whether nothing but blanks stands at the end of a piece on its line; `None` if one of the
+    /// lines that begin in it may matter.
+    fn passes_lines(&self, piece: &str, mut starts_line: bool, any_word: bool) -> Option<bool> {
+        for byte in piece.bytes() {
+            match byte {
+                b'\n' => starts_line = true,
+                b' ' | b'\t' | b'\r' => {}
+                byte if starts_line => {
+                    if self.starts.may_matter(byte, any_word) {
+                        return None;
+                    }
+                    starts_line = false;
+                }
+                _ => {}
+            }
+        }
+        Some(starts_line)
+    }
+
     /// The first place from `from` on where something may begin; a line begins behind its blanks.
     /// What may follow behind the end of the text counts too.
     pub(crate) fn next(&mut self, bytes: &[u8], from: usize, any_word: bool) -> Option<usize> {
+        self.bracket = usize::MAX;
         let mut at = from;
         while at < bytes.len() {
             let block = at - at % BLOCK;
@@ -136,6 +181,9 @@ impl Search {
                 bits &= bits - 1;
                 if let Some(found) = self.place(bytes, hit, any_word) {
                     return Some(found.max(from));
+                }
+                if matches!(bytes.get(hit), Some(b'[' | b'{')) {
+                    self.bracket = self.bracket.min(hit);
                 }
             }
             at = block + BLOCK;
@@ -162,6 +210,15 @@ impl Search {
     }
 }
 
+/// Whether a parenthesis stands behind a name in a piece of text.
+fn calls(before: &str, piece: &str) -> bool {
+    let mut last = before.as_bytes().last();
+    piece.as_bytes().iter().any(|byte| {
+        let last = last.replace(byte);
+        *byte == b'(' && may_end_name(last)
+    })
+}
+
 /// Which of the first 64 bytes may matter, as bits.
 fn bits(bytes: &[u8], expected: bool) -> u64 {
     let Some(block) = bytes.first_chunk() else {
@@ -171,11 +228,12 @@ fn bits(bytes: &[u8], expected: bool) -> u64 {
         }
         return bits(&padded, expected);
     };
-    let matters = |byte: u8| matches!(byte, b'<' | b'[' | b'`' | b'\n' | TOKEN_BYTE);
+    // With this bit the brackets are one.
+    let is_bracket = |byte: u8| byte | 0x20 == b'{';
+    let matters = |byte: u8| is_bracket(byte) | matches!(byte, b'<' | b'`' | b'\n' | TOKEN_BYTE);
     if expected {
-        bits_where(block, |byte| matters(byte) | matches!(byte, b'{' | b'('))
+        bits_where(block, |byte| matters(byte) || byte == b'(')
     } else {
-        // No marker begins with a brace.
         bits_where(block, matters)
     }
 }
@@ -235,6 +293,8 @@ fn trigger_at(bytes: &[u8], at: usize, expected: bool) -> Option<usize> {
             })
         }
         b'[' => expected || may_start(bytes.get(at..)?),
+        // No marker begins with a brace.
+        b'{' => expected,
         b'(' => may_end_name(bytes.get(before?)),
         TOKEN_BYTE => {
             return before.filter(|at| {

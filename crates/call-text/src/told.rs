@@ -19,7 +19,7 @@ pub(crate) struct Told {
     pub(crate) is_made_up: bool,
     /// A marker of calls was followed by none that can be read.
     pub(crate) is_broken: bool,
-    /// Name and arguments of the calls so far, without white space.
+    /// Name and arguments of the calls so far.
     pub(crate) calls: Vec<(String, String)>,
     /// How many of them stand before the last prose.
     pub(crate) settled: usize,
@@ -69,10 +69,21 @@ impl Told {
         sees
     }
 
-    /// A call without white space, to compare it with others.
-    pub(crate) fn key(call: &Printed) -> (String, String) {
-        let arguments = call.arguments.as_deref().unwrap_or_default();
-        let arguments = arguments.split_whitespace().collect();
-        (call.name.clone(), arguments)
+    /// Takes a call down.
+    pub(crate) fn remember(&mut self, call: &Printed) {
+        let arguments = call.arguments.clone().unwrap_or_default();
+        self.calls.push((call.name.clone(), arguments));
     }
+
+    /// Whether a call was there before the last prose, white space in its arguments aside.
+    pub(crate) fn has_settled(&self, call: &Printed) -> bool {
+        let arguments = call.arguments.as_deref().unwrap_or_default();
+        let mut settled = self.calls.iter().take(self.settled);
+        settled.any(|(name, known)| *name == call.name && visible(known).eq(visible(arguments)))
+    }
+}
+
+/// A text without white space.
+fn visible(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| !c.is_whitespace())
 }

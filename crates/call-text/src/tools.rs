@@ -1,11 +1,13 @@
 //! The declared tools, as far as reading asks for them.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use repair_core::{ToolSet, ToolSpec};
 use serde_json::Value;
 
 use crate::options::Mode;
+use crate::printed::clean_name;
 use crate::values::Bare;
 
 /// What a reader of calls needs to know beside the text.
@@ -87,16 +89,33 @@ pub(crate) fn is_part_of_name(c: char) -> bool {
 
 /// Which words of a text mean tools: code calls the same few functions again and again.
 #[derive(Debug, Default)]
-pub(crate) struct KnownWords(HashMap<Box<str>, bool>);
+pub(crate) struct KnownWords(HashMap<Box<str>, bool, BuildHasherDefault<WordHasher>>);
+
+/// A hash for a few short words. Whoever makes words collide gets no more than the few that are
+/// remembered.
+#[derive(Debug, Default)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+}
 
 impl KnownWords {
-    /// Like [`Context::knows`].
+    /// Like [`Context::knows`], of a word in Markdown.
     pub(crate) fn knows(&mut self, word: &str, context: Context<'_>) -> bool {
         const MAX_WORDS: usize = 256;
         if let Some(known) = self.0.get(word) {
             return *known;
         }
-        let knows = context.knows(word);
+        let knows = context.knows(&clean_name(word));
         if self.0.len() >= MAX_WORDS {
             self.0.clear();
         }

@@ -1,6 +1,6 @@
 //! Tokens and lines that say who speaks: reasoning, messages, made-up turns of others.
 
-use crate::cursor::{Beginning, beginning};
+use crate::cursor::{Beginning, Beginnings, beginning};
 
 /// What a token that is no call says about the text behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +190,9 @@ static CONTINUATIONS: &[&str] = &[
     "<observation>",
 ];
 
+/// What may stand around a speaker.
+const EMPHASIS: &str = "**";
+
 /// Who speaks at the beginning of a line before a colon, with or without emphasis and in any case.
 static SPEAKERS: &[&str] = &[
     "user",
@@ -206,9 +209,15 @@ static SPEAKERS: &[&str] = &[
     "function response",
 ];
 
+static BEGINNINGS: Beginnings =
+    Beginnings::of(&[OTHERS_TOKENS, CONTINUATIONS, SPEAKERS, &[EMPHASIS]]);
+
 /// Whether a line begins as a made-up continuation does, or what is in the middle of one as a
 /// token does. `Err`: more text is needed.
 pub(crate) fn is_continuation(text: &str, at_line_start: bool) -> Result<bool, ()> {
+    if !BEGINNINGS.may_begin(text) {
+        return Ok(false);
+    }
     let lines: &[&str] = if at_line_start { CONTINUATIONS } else { &[] };
     let mut grows = false;
     for start in OTHERS_TOKENS.iter().chain(lines) {
@@ -228,7 +237,6 @@ pub(crate) fn is_continuation(text: &str, at_line_start: bool) -> Result<bool, (
 }
 
 fn names_speaker(line: &str) -> Result<bool, ()> {
-    const EMPHASIS: &str = "**";
     let line = line.strip_prefix(EMPHASIS).unwrap_or(line);
     let mut grows = EMPHASIS.starts_with(line);
     for speaker in SPEAKERS {

@@ -338,20 +338,20 @@ impl<'t> Reader<'t> {
             Some(Kind::Array) => ']',
             _ => ')',
         };
-        let outer = self
-            .open
-            .len()
-            .checked_sub(2)
-            .and_then(|at| self.open.get(at));
-        let outer = outer
-            .and_then(|at| self.nodes.get(*at))
-            .map(|node| node.kind);
         if closer(self.top()) != bracket {
             if bracket == ')' && self.is_behind_call() {
                 // A surplus one.
                 self.cursor.at += 1;
                 return Ok(());
             }
+            let outer = self
+                .open
+                .len()
+                .checked_sub(2)
+                .and_then(|at| self.open.get(at));
+            let outer = outer
+                .and_then(|at| self.nodes.get(*at))
+                .map(|node| node.kind);
             let ends_call = self.top() == Some(Kind::Call)
                 && (outer.is_none() || closer(outer) == bracket)
                 && self.expect == Expect::CommaOrEnd;

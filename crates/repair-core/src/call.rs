@@ -91,8 +91,8 @@ pub struct RawCall<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) arguments: Option<Cow<'a, str>>,
     pub(crate) finish: Finish,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) readings: Vec<Fix>,
+    #[serde(default, skip_serializing_if = "<[Fix]>::is_empty")]
+    pub(crate) readings: Cow<'a, [Fix]>,
 }
 
 impl<'a> RawCall<'a> {
@@ -103,7 +103,7 @@ impl<'a> RawCall<'a> {
             name: name.into(),
             arguments: Some(arguments.into()),
             finish: Finish::Unknown,
-            readings: Vec::new(),
+            readings: Cow::default(),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'a> RawCall<'a> {
             name: name.into(),
             arguments: None,
             finish: Finish::Unknown,
-            readings: Vec::new(),
+            readings: Cow::default(),
         }
     }
 
@@ -139,7 +139,10 @@ impl<'a> RawCall<'a> {
     /// Says that the call was read out of a text: `fix` names the syntax and how sure the reading
     /// is. The verdict counts it among the fixes.
     pub fn with_reading(mut self, fix: Fix) -> Self {
-        self.readings.push(fix);
+        let readings = self.readings.to_mut();
+        // Hardly any call has a second one.
+        readings.reserve_exact(1);
+        readings.push(fix);
         self
     }
 
@@ -170,7 +173,7 @@ impl<'a> RawCall<'a> {
             name: Cow::Owned(self.name.into_owned()),
             arguments: self.arguments.map(|text| Cow::Owned(text.into_owned())),
             finish: self.finish,
-            readings: self.readings,
+            readings: Cow::Owned(self.readings.into_owned()),
         }
     }
 }

@@ -31,7 +31,7 @@ impl ToolSet {
             name: Cow::Borrowed(&raw.name),
             arguments: raw.arguments.as_deref().map(Cow::Borrowed),
             finish: raw.finish,
-            readings: raw.readings.clone(),
+            readings: Cow::Borrowed(&raw.readings),
         };
         match self.resolve_call(&borrowed, policy) {
             Ok(named) => named.arguments(&borrowed),

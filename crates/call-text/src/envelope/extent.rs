@@ -1,10 +1,15 @@
 //! How far a call goes whose JSON is broken.
 
 use super::{ARGUMENT_KEYS, ID_KEYS, NAME_KEYS, OTHER_KEYS, Place, WRAPPER_KEYS};
-use crate::cursor::{Cursor, Look, Stop};
+use crate::cursor::{Beginnings, Cursor, Look, Stop};
+use crate::paused::DullTail;
 use crate::printed::Ending;
 use crate::tools::Context;
 use crate::values::{self, Broken};
+
+/// Keys of calls.
+const KEYS: &[&[&str]] = &[NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS];
+static BEGINNINGS: Beginnings = Beginnings::of(KEYS);
 
 /// Whether a text that is no JSON can be a call all the same: its first key is one of a call.
 pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
@@ -22,12 +27,36 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
             return Ok(false);
         }
     }
-    for keys in [NAME_KEYS, ARGUMENT_KEYS, ID_KEYS, OTHER_KEYS, WRAPPER_KEYS] {
+    if !BEGINNINGS.may_begin(cursor.rest()) {
+        return Ok(false);
+    }
+    for keys in KEYS {
         if cursor.sees_any(keys)?.is_some() {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether a call may begin with the bracket at the cursor: behind most brackets of prose and code
+/// stands a word that is no key of an object and no name of a call in a list.
+pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> bool {
+    let is_blank = |c| matches!(c, ' ' | '\t'..='\r');
+    let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let rest = cursor.rest();
+    let inside = rest.get(1..).unwrap_or_default();
+    let inside = inside.trim_start_matches(is_blank);
+    let behind = inside.trim_start_matches(belongs);
+    let has_word = behind.len() < inside.len();
+    let wanted: &[u8] = match (rest.starts_with('{'), has_word) {
+        (true, true) => b":#",
+        (true, false) => b"\"'#/",
+        (false, true) => b"(\"':+/\\#",
+        (false, false) => b"({[\"'\\#/",
+    };
+    let next = behind.trim_start_matches(is_blank).bytes().next();
+    next.is_none_or(|next| !next.is_ascii() || wanted.contains(&next))
+        || begins_as_call(cursor) != Ok(false)
 }
 
 /// How far a text goes that cannot be read as JSON: to the first closing marker before which it
@@ -49,6 +78,8 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     {
         return Ok((end, Ending::Own));
     }
+    let memo = cursor.memo.filter(|_| place.open.is_empty());
+    let begins = first_bytes([place.close, place.open, PARAGRAPH_ENDS]);
     let mut first_close = None;
     let mut paragraph = None;
     // The first closing marker before which it looks whole, were it not for brackets left open.
@@ -68,12 +99,14 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
         {
             return Ok((close, Ending::Closed));
         }
-        let here = rest.get(at..).unwrap_or_default();
-        let begins_any = |words: &[&str]| words.iter().any(|word| here.starts_with(word));
         let looks_whole = matches!(last, '}' | ']');
-        // The marks of a fence end it at the start of a line, and are content of a string elsewhere.
-        let is_fence_mark = here.starts_with("```") && !looks_whole && !starts_line(rest, at);
-        if begins_any(place.close) && !is_fence_mark {
+        let here = rest.get(at..).unwrap_or_default();
+        let begins_any = |words: &[&str]| {
+            let is_first = |byte: &u8| begins.get(usize::from(*byte)) == Some(&true);
+            here.as_bytes().first().is_some_and(is_first)
+                && words.iter().any(|word| here.starts_with(word))
+        };
+        if begins_any(place.close) && !is_inner_fence(rest, at, looks_whole) {
             if inner > 0 {
                 inner -= 1;
             } else if looks_whole && depth <= 0 {
@@ -82,6 +115,12 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
                 open_close = open_close.or(Some(at));
             } else {
                 first_close = first_close.or(Some(at));
+                let is_dull = |tail: DullTail| {
+                    place.close.first() == Some(&tail.marker) && here.len() <= tail.length
+                };
+                if memo.is_some_and(|memo| is_dull(memo.dull_tail())) {
+                    break;
+                }
             }
         } else if begins_any(place.open) && begins_marked_call(cursor, at, place.open)? {
             if open_close.or(first_close).is_none() && strings.may_hold(rest, at) {
@@ -115,26 +154,49 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             last = c;
         }
     }
+    if let (Some(memo), None, Some(first), Some(marker)) =
+        (memo, open_close, first_close, place.close.first())
+    {
+        let length = rest.len() - first;
+        memo.leave_dull_tail(DullTail { marker, length });
+    }
     match (open_close.or(first_close), paragraph) {
         _ if !cursor.is_end => Err(Stop::More),
         (Some(at), _) => Ok((at, Ending::Closed)),
         _ if is_cut => Ok((rest.len(), Ending::Own)),
         (None, Some(at)) => Ok((at, Ending::Own)),
         _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
-        _ => {
-            let is_last = |end: &usize| {
-                let behind = rest.get(*end..).unwrap_or_default();
-                place.is_bare() && rest.starts_with('[') && !behind.trim_start().starts_with(',')
-            };
-            let end = item_end.filter(is_last).ok_or(Stop::Not)?;
-            Ok((end, Ending::Own))
-        }
+        _ => last_item(rest, item_end.filter(|_| place.is_bare())),
     }
 }
 
-fn starts_line(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    before.trim_end_matches(' ').ends_with('\n')
+/// Behind the last object of a list that lacks its bracket, if no other one was to follow.
+fn last_item(list: &str, end: Option<usize>) -> Look<(usize, Ending)> {
+    let is_last = |end: &usize| {
+        let behind = list.get(*end..).unwrap_or_default();
+        list.starts_with('[') && !behind.trim_start().starts_with(',')
+    };
+    let end = end.filter(is_last).ok_or(Stop::Not)?;
+    Ok((end, Ending::Own))
+}
+
+/// Whether the marks of a fence stand in a string: they end a fence at the start of a line, or behind
+/// what looks whole.
+fn is_inner_fence(text: &str, at: usize, looks_whole: bool) -> bool {
+    let (before, here) = text.split_at_checked(at).unwrap_or_default();
+    here.starts_with("```") && !looks_whole && !before.trim_end_matches(' ').ends_with('\n')
+}
+
+/// The bytes with which the words of some lists begin.
+fn first_bytes<const N: usize>(lists: [&[&str]; N]) -> [bool; 256] {
+    let mut first = [false; 256];
+    for word in lists.into_iter().flatten() {
+        let byte = word.as_bytes().first().map(|byte| usize::from(*byte));
+        if let Some(known) = byte.and_then(|byte| first.get_mut(byte)) {
+            *known = true;
+        }
+    }
+    first
 }
 
 /// Whether a place may be inside a string whose inner quotes are not escaped.

@@ -4,7 +4,7 @@ use repair_core::ToolSpec;
 
 use super::CallReader;
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning};
-use crate::format::{self, Body, FORMATS, Format};
+use crate::format::{self, Body, Format};
 use crate::options::Mode;
 use crate::paused::Memo;
 use crate::printed::{Ending, Printed};
@@ -22,6 +22,8 @@ pub(super) enum Step {
     Wait,
     /// So many bytes are text.
     Text(usize),
+    /// The same, which the search went over.
+    Run(usize),
     /// So many bytes are a special token: text, but no prose.
     Special(usize),
     Turn(usize, Turn),
@@ -80,7 +82,8 @@ impl CallReader {
         match self.look(held, rest, is_end) {
             Ok(step) => step,
             Err(Stop::More) => Step::Wait,
-            Err(Stop::Not) => Step::Text(rest.chars().next().map_or(1, char::len_utf8)),
+            // Nothing begins here.
+            Err(Stop::Not) => Step::Run(self.run(held)),
         }
     }
 
@@ -109,7 +112,7 @@ impl CallReader {
                 let blank = rest.len() - rest.trim_start().len();
                 return Ok(Step::Text(blank));
             }
-            _ => return Ok(Step::Text(self.run(held))),
+            _ => return Err(Stop::Not),
         }
         if first == '<'
             && let Some(length) = self.broken.see(&Cursor::new(rest, is_end))?
@@ -231,7 +234,7 @@ impl CallReader {
             return Ok(None);
         }
         let mut longest: Option<(usize, &Format)> = None;
-        for format in FORMATS {
+        for format in trigger::formats_at(rest) {
             let marker = cursor.sees_any(format.open)?.map_or(0, str::len);
             if marker > longest.map_or(0, |(length, _)| length) {
                 longest = Some((marker, format));
@@ -391,10 +394,13 @@ impl CallReader {
 
     /// Reads with what is remembered from the last time, and remembers where the reader stopped.
     fn remember<T>(&mut self, read: impl Fn(Context<'_>, &Memo) -> Look<T>) -> Look<T> {
-        let memo = Memo::new(self.attempts.paused.take());
+        let memo = Memo::new(self.attempts.paused.take(), self.dull_tail);
         let read = read(self.context(), &memo);
         self.left_open = memo.left_open();
-        self.attempts.paused = memo.into_paused(matches!(read, Err(Stop::More)));
+        self.dull_tail = memo.dull_tail();
+        let needs_more = matches!(read, Err(Stop::More));
+        self.attempts.awaited = memo.awaited().filter(|_| needs_more);
+        self.attempts.paused = memo.into_paused(needs_more);
         read
     }
 
@@ -427,6 +433,7 @@ impl CallReader {
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
         let cursor = Cursor::new(rest, is_end);
         if !self.reads_bare(&format::BARE_JSON)
+            || !envelope::may_hold_call(cursor)
             || self.unfinished.contains(&self.at) && !envelope::begins_as_call(cursor)?
         {
             return Ok(None);
@@ -458,30 +465,30 @@ impl CallReader {
 
     /// A word at the start of a line: it may be a tool's name.
     fn at_word(&mut self, held: &str, rest: &str, is_end: bool) -> Look<Step> {
-        let text = Ok(Step::Text(self.run(held)));
         if !self.reads_bare(&format::BARE_NAMED) {
-            return text;
+            return Err(Stop::Not);
         }
         let length = match trigger::name_at(rest) {
             Some(length) => length,
-            None if is_end || rest.len() > MAX_NAME => return text,
+            None if is_end || rest.len() > MAX_NAME => return Err(Stop::Not),
             None if trigger::may_become_name(rest, self.tools.specs().map(ToolSpec::name)) => {
                 return Err(Stop::More);
             }
-            None => return text,
+            None => return Err(Stop::Not),
         };
         let word = rest.get(..length).unwrap_or_default();
         if !self.context().declares(word) {
-            return text;
+            return Err(Stop::Not);
         }
+        self.see_loops(held);
         for format in [&format::BARE_NAMED, &format::BARE_PYTHON] {
             match self.begin(format, rest, is_end)? {
-                Some(Step::Calls(_, found, _)) if self.loops.bind(&found.calls) => return text,
+                Some(Step::Calls(_, found, _)) if self.loops.bind(&found.calls) => break,
                 Some(step) => return Ok(step),
                 None => {}
             }
         }
-        text
+        Err(Stop::Not)
     }
 
     fn knows(&mut self, word: &str) -> bool {
@@ -499,17 +506,17 @@ impl CallReader {
         let before = held.get(..self.at).unwrap_or_default();
         let name = trigger::name_before(before);
         let lead = before.get(..before.len() - name.len()).unwrap_or_default();
-        let cleaned = crate::printed::clean_name(name);
         let is_definition = lead.ends_with("def ") || lead.ends_with("class ");
         if name.is_empty()
             || is_definition
             || !self.reads_bare(&format::BARE_PYTHON)
-            || !self.knows(&cleaned)
+            || !self.knows(name)
         {
             return Err(Stop::Not);
         }
         let start = self.at - name.len();
         let text = held.get(start..).unwrap_or_default();
+        self.see_loops(held);
         self.attempts.back = name.len();
         match self.begin(&format::BARE_PYTHON, text, is_end)? {
             Some(Step::Calls(_, found, _)) if self.loops.bind(&found.calls) => Err(Stop::Not),

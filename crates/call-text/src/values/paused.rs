@@ -1,6 +1,6 @@
 //! A value of which more text is needed: where its reader stopped, and how it goes on.
 
-use super::{Bare, Expect, Node, Reader};
+use super::{Bare, Expect, Node, Reader, Values};
 use crate::cursor::{Cursor, Stop};
 
 /// A reader that needs more text.
@@ -19,6 +19,25 @@ pub(crate) struct PausedValue {
 }
 
 impl PausedValue {
+    /// A whole value, behind which more text is needed.
+    pub(crate) fn whole(values: Values<'_>, end: usize, bare: Bare) -> Self {
+        Self {
+            start: values.node(0).map_or(usize::MAX, |node| node.start),
+            at: end,
+            bare,
+            nodes: values.nodes,
+            open: Vec::new(),
+            expect: Expect::CommaOrEnd,
+            seen: (usize::MAX, 0),
+            quoting: usize::MAX,
+            work: 0,
+        }
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.open.is_empty() && !self.nodes.is_empty()
+    }
+
     /// Whether the value begins at this place and is read in this way.
     pub(crate) fn is_at(&self, start: usize, bare: Bare) -> bool {
         self.start == start && self.bare == bare

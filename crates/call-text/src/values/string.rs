@@ -31,14 +31,16 @@ impl Reader<'_> {
         } else {
             1
         };
-        while let Some(found) = bytes
-            .get(at..)
-            .and_then(|rest| memchr::memchr2(quote, b'\\', rest))
-        {
+        while let Some(found) = bytes.get(at..).and_then(|rest| find_end(rest, quote)) {
             at += found;
             if bytes.get(at) == Some(&b'\\') {
                 at += 2;
                 continue;
+            }
+            // Most strings end like this.
+            if matches!(bytes.get(at + 1), Some(b',' | b':' | b'}' | b']')) {
+                self.cursor.at += at + 1;
+                return Ok(Kind::String);
             }
             self.seen = (self.cursor.at, self.cursor.at + at);
             let mut ahead = self.cursor;
@@ -125,4 +127,15 @@ impl Reader<'_> {
             _ => Follow::Content,
         })
     }
+}
+
+/// The next quote or backslash.
+fn find_end(bytes: &[u8], quote: u8) -> Option<usize> {
+    /// In most strings it stands so near that a search by blocks does not pay.
+    const NEAR: usize = 16;
+    let (near, far) = bytes.split_at_checked(NEAR).unwrap_or((bytes, &[]));
+    let found = near
+        .iter()
+        .position(|byte| *byte == quote || *byte == b'\\');
+    found.or_else(|| memchr::memchr2(quote, b'\\', far).map(|at| NEAR + at))
 }
