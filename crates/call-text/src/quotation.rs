@@ -217,6 +217,12 @@ impl Quotation {
         self.again = true;
     }
 
+    /// What is shown and may be followed by calls.
+    pub(crate) fn see_shown(&mut self, token: &str) {
+        self.see(token);
+        self.again = true;
+    }
+
     /// The end of inline code.
     pub(crate) fn see_code_end(&mut self) {
         self.stretch

@@ -105,6 +105,8 @@ pub struct CallReader {
     pending: Pending,
     /// Possible calls that the end of the text refused.
     refused: usize,
+    /// Places where not even a call of no tool stands, where one might have.
+    not_calls: usize,
     told: Told,
     /// Whether the text names its recipients: the marker of one may stand in the middle of a line.
     names_recipients: bool,
@@ -151,6 +153,7 @@ impl CallReader {
             attempts: Attempts::default(),
             pending: Pending::default(),
             refused: 0,
+            not_calls: 0,
             told: Told::default(),
             names_recipients: false,
             loops: Loops::default(),
@@ -440,6 +443,11 @@ impl CallReader {
                 self.at += length;
                 self.unseen = self.at;
                 self.turn(turn, held, released, out);
+            }
+            Step::ShownTurn(length, turn) => {
+                let text = text(length);
+                self.pass(text, held, released, out);
+                self.prose.see_shown_turn(text, turn);
             }
             Step::Calls(format, found, back) => {
                 self.see_loops(held);

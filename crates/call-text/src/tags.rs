@@ -373,11 +373,16 @@ impl<'t> Value<'_, 't, '_> {
                 Some(tag) => nested.see(here, tag)?,
                 None => false,
             };
-            let end = if is_inner {
+            let mut end = if is_inner {
                 None
             } else {
                 self.end_at(here, tag)?
             };
+            if let Some(after) = end
+                && self.is_content(after, here.since(start), tag, here)?
+            {
+                end = None;
+            }
             if nested.is_doubtful || end.is_some() && !nested.may_end(tag) {
                 // What of the rest is the value, and what a call, cannot be known.
                 return if cursor.is_end {
@@ -397,6 +402,46 @@ impl<'t> Value<'_, 't, '_> {
             }
             at = here.at + 1;
         }
+    }
+
+    /// Whether what seems to end the value is content: the tags that would close the call are
+    /// followed by another one that closes a parameter.
+    fn is_content(
+        &self,
+        after: usize,
+        raw: &str,
+        tag: Option<Tag<'_>>,
+        here: Cursor<'_>,
+    ) -> Look<bool> {
+        /// How many closing tags are looked behind.
+        const MAX_CLOSING: usize = 4;
+        let is_own = tag.is_some_and(|tag| tag.is_closing && tag.role == Role::Parameter);
+        if is_own && !raw.contains('<') || tag.is_some_and(|tag| !tag.is_closing) {
+            return Ok(false);
+        }
+        let mut ahead = Cursor { at: after, ..here };
+        for closed in 0..MAX_CLOSING {
+            ahead.skip_space();
+            if ahead.rest().is_empty() {
+                return if ahead.is_end {
+                    Ok(false)
+                } else {
+                    Err(Stop::More)
+                };
+            }
+            let next = any_tag(&ahead)?.filter(|tag| tag.is_closing);
+            if next.is_some_and(|tag| tag.role == Role::Parameter) {
+                return Ok(closed > 0);
+            }
+            ahead.at += match next {
+                Some(tag) => tag.length,
+                None => match ahead.sees_any(self.close)? {
+                    Some(marker) => marker.len(),
+                    None => return Ok(false),
+                },
+            };
+        }
+        Ok(false)
     }
 
     /// If the value ends at `here`, where this tag stands: where its end ends.
@@ -491,6 +536,8 @@ impl<'t> Value<'_, 't, '_> {
 struct Nested {
     /// The tags in them that are open.
     open: Vec<Role>,
+    /// Opening tags of calls and of lists that are only mentioned, as far as nothing closed them.
+    mentioned: [usize; 2],
     any: bool,
     /// A tag ends what encloses the value while one inside is open.
     is_doubtful: bool,
@@ -501,9 +548,16 @@ impl Nested {
     fn see(&mut self, here: Cursor<'_>, tag: Tag<'_>) -> Look<bool> {
         if tag.is_closing {
             let opened = self.open.iter().rposition(|role| *role == tag.role);
-            self.is_doubtful |= opened.is_none() && !self.open.is_empty();
-            self.open.truncate(opened.unwrap_or(self.open.len()));
-            return Ok(opened.is_some());
+            if let Some(opened) = opened {
+                self.open.truncate(opened);
+                return Ok(true);
+            }
+            if let Some(count) = self.mentioned(tag.role).filter(|count| **count > 0) {
+                *count -= 1;
+                return Ok(true);
+            }
+            self.is_doubtful |= !self.open.is_empty();
+            return Ok(false);
         }
         let begins = match tag.role {
             Role::Parameter => !self.open.is_empty(),
@@ -512,8 +566,21 @@ impl Nested {
         if begins {
             self.any = true;
             self.open.push(tag.role);
+        } else if !tag.is_empty
+            && let Some(count) = self.mentioned(tag.role)
+        {
+            *count += 1;
         }
         Ok(begins)
+    }
+
+    fn mentioned(&mut self, role: Role) -> Option<&mut usize> {
+        let [calls, lists] = &mut self.mentioned;
+        match role {
+            Role::Call => Some(calls),
+            Role::List => Some(lists),
+            Role::Parameter => None,
+        }
     }
 
     /// Whether a value with such calls may end with this tag: with nothing but its own.

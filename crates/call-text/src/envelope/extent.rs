@@ -50,9 +50,9 @@ pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> Look<bool> {
     let has_word = behind.len() < inside.len();
     let wanted: &[u8] = match (rest.starts_with('{'), has_word) {
         (true, true) => b":#",
-        (true, false) => b"\"'#",
+        (true, false) => b"\"'#/",
         (false, true) => b"(\"':+/\\#",
-        (false, false) => b"({[\"'\\#",
+        (false, false) => b"({[\"'\\#/",
     };
     let may_go_on = match behind.trim_start_matches(is_blank).bytes().next() {
         Some(next) => !next.is_ascii() || wanted.contains(&next),
@@ -124,6 +124,8 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     // The first closing marker before which it looks whole, were it not for brackets left open.
     let mut open_close = None;
     let mut depth = 0_isize;
+    // Behind the last object of a list whose bracket may be missing.
+    let mut item_end = None;
     let mut strings = Strings::default();
     // Calls inside a string whose closing marker has not come yet.
     let mut inner = 0_usize;
@@ -143,7 +145,7 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             here.as_bytes().first().is_some_and(is_first)
                 && words.iter().any(|word| here.starts_with(word))
         };
-        if begins_any(place.close) {
+        if begins_any(place.close) && !is_inner_fence(rest, at, looks_whole) {
             if inner > 0 {
                 inner -= 1;
             } else if looks_whole && depth <= 0 {
@@ -182,6 +184,9 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             '}' | ']' => -1,
             _ => 0,
         };
+        if c == '}' && depth == 1 {
+            item_end = Some(at + 1);
+        }
         if !c.is_whitespace() {
             last = c;
         }
@@ -194,8 +199,25 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
         _ if is_cut => Ok((rest.len(), Ending::Own)),
         (None, Some(at)) => Ok((at, Ending::Own)),
         _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
-        _ => Err(Stop::Not),
+        _ => last_item(rest, item_end.filter(|_| place.is_bare())),
     }
+}
+
+/// Behind the last object of a list that lacks its bracket, if no other one was to follow.
+fn last_item(list: &str, end: Option<usize>) -> Look<(usize, Ending)> {
+    let is_last = |end: &usize| {
+        let behind = list.get(*end..).unwrap_or_default();
+        list.starts_with('[') && !behind.trim_start().starts_with(',')
+    };
+    let end = end.filter(is_last).ok_or(Stop::Not)?;
+    Ok((end, Ending::Own))
+}
+
+/// Whether the marks of a fence stand in a string: they end a fence at the start of a line, or behind
+/// what looks whole.
+fn is_inner_fence(text: &str, at: usize, looks_whole: bool) -> bool {
+    let (before, here) = text.split_at_checked(at).unwrap_or_default();
+    here.starts_with("```") && !looks_whole && !before.trim_end_matches(' ').ends_with('\n')
 }
 
 /// The bytes with which the words of some lists begin.
