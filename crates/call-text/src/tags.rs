@@ -9,6 +9,7 @@ mod tag;
 pub(crate) use tag::{any_tag, ends_other, tag};
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use crate::body::{self, Around, Mark};
@@ -96,6 +97,7 @@ pub(crate) fn read(
         seen: BTreeSet::new(),
         count: 0,
         whole: None,
+        next: Cell::new(None),
     };
     let ending = read_parameters(cursor, &mut parameters, close, place)
         .inspect_err(|_| cursor.pause(|| Paused::Tags(PARAMETER_WORDS)))?;
@@ -120,6 +122,8 @@ struct Parameters<'t> {
     count: usize,
     /// The value of an undeclared parameter that holds the arguments as a whole.
     whole: Option<String>,
+    /// The tag behind the end of the last value, and its place.
+    next: Cell<Option<(usize, Tag<'t>)>>,
 }
 
 impl<'t> Parameters<'t> {
@@ -167,7 +171,11 @@ fn read_parameters<'t>(
                 Err(Stop::More)
             };
         }
-        let next = any_tag(cursor)?;
+        let known = parameters.next.take().filter(|(at, _)| *at == cursor.at);
+        let next = match known {
+            Some((_, tag)) => Some(tag),
+            None => any_tag(cursor)?,
+        };
         let is_parameter = next.is_some_and(|next| next.role == Role::Parameter);
         if !is_parameter && cursor.sees_any(close)?.is_some() {
             return Ok(Ending::Closed);
@@ -183,6 +191,7 @@ fn read_parameters<'t>(
                 let value = Value {
                     key,
                     seen: &parameters.seen,
+                    next: &parameters.next,
                     close,
                     place,
                     is_verbatim: next.is_string() == Some(true),
@@ -310,6 +319,8 @@ fn json_end(
 struct Value<'v, 't, 's> {
     key: &'t str,
     seen: &'v BTreeSet<&'t str>,
+    /// The tag behind an end of the value, and its place.
+    next: &'v Cell<Option<(usize, Tag<'t>)>>,
     close: &'v [&'static str],
     place: Place<'s>,
     /// Whether the syntax adds no line breaks.
@@ -434,7 +445,7 @@ impl<'t> Value<'_, 't, '_> {
     }
 
     /// If the value ends at `here`, where this tag stands: where its end ends.
-    fn end_at(&self, here: Cursor<'_>, tag: Option<Tag<'_>>) -> Look<Option<usize>> {
+    fn end_at(&self, here: Cursor<'t>, tag: Option<Tag<'_>>) -> Look<Option<usize>> {
         let Some(tag) = tag else {
             return self.end_without_tag(here);
         };
@@ -461,7 +472,7 @@ impl<'t> Value<'_, 't, '_> {
     }
 
     /// The same where no tag stands: `</key>` in place of `</parameter>`, or a closing marker.
-    fn end_without_tag(&self, here: Cursor<'_>) -> Look<Option<usize>> {
+    fn end_without_tag(&self, here: Cursor<'t>) -> Look<Option<usize>> {
         let mut ahead = here;
         let is_mismatch = ahead.eat("</")? && !self.key.is_empty() && {
             let rest = ahead.rest();
@@ -483,7 +494,7 @@ impl<'t> Value<'_, 't, '_> {
     }
 
     /// Whether what follows an end of the value can follow one; `fits` judges a tag.
-    fn goes_on(&self, mut ahead: Cursor<'_>, fits: impl Fn(Tag<'_>) -> bool) -> Look<bool> {
+    fn goes_on(&self, mut ahead: Cursor<'t>, fits: impl Fn(Tag<'_>) -> bool) -> Look<bool> {
         ahead.skip_space();
         if ahead.rest().is_empty() {
             return if ahead.is_end {
@@ -493,18 +504,21 @@ impl<'t> Value<'_, 't, '_> {
             };
         }
         match any_tag(&ahead)? {
-            Some(tag) if fits(tag) => Ok(true),
+            Some(tag) if fits(tag) => {
+                self.next.set(Some((ahead.at, tag)));
+                Ok(true)
+            }
             _ => Ok(ahead.sees_any(self.close)?.is_some()),
         }
     }
 
     /// The same behind a closing parameter tag.
-    fn goes_on_behind(&self, ahead: Cursor<'_>) -> Look<bool> {
+    fn goes_on_behind(&self, ahead: Cursor<'t>) -> Look<bool> {
         self.goes_on(ahead, |tag| tag.role != Role::Parameter || !tag.is_closing)
     }
 
     /// The same behind the end of the whole call, which would be missing a closing parameter tag.
-    fn goes_on_outside(&self, ahead: Cursor<'_>) -> Look<bool> {
+    fn goes_on_outside(&self, ahead: Cursor<'t>) -> Look<bool> {
         let mut next = ahead;
         next.skip_space();
         if let Some(tag) = any_tag(&next)?

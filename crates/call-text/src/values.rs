@@ -476,6 +476,13 @@ impl<'t> Reader<'t> {
         ahead.at = name_end;
         ahead.skip_space();
         let next = ahead.peek_or_end()?;
+        let ends = matches!(next, b',' | b')' | b']' | b'}' | b'#' | 0);
+        if is_literal(word) && ends && !self.open.is_empty() {
+            self.cursor.at = name_end;
+            self.push(Kind::Word, start, name_end, start);
+            self.ended();
+            return Ok(());
+        }
         let in_call = self.top() == Some(Kind::Call);
         if is_name(word) {
             if next == b'(' && ahead.at == name_end {
@@ -508,15 +515,13 @@ impl<'t> Reader<'t> {
         if self.open.is_empty() {
             return Err(Stop::Not);
         }
-        let ends = matches!(next, b',' | b')' | b']' | b'}' | b'#' | 0);
-        let is_literal = is_literal(word);
-        let is_plain = ends && (is_literal || self.top() != Some(Kind::Keyword));
+        let is_plain = ends && self.top() != Some(Kind::Keyword);
         let may_be_text = match self.bare {
             Bare::Literals => false,
             Bare::Words => self.top() == Some(Kind::Keyword),
             Bare::Text => matches!(self.top(), Some(Kind::Keyword | Kind::Array)),
         };
-        if length > 0 && is_plain && (is_literal || self.bare != Bare::Literals) {
+        if length > 0 && is_plain && self.bare != Bare::Literals {
             self.cursor.at = name_end;
         } else if self.bare == Bare::Words && ends && is_attribute(word) {
             return Err(Stop::Not);

@@ -72,10 +72,13 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// Appends the excerpt of `text`.
 pub(crate) fn push_excerpt(text: &str, out: &mut String) {
     const TAIL: usize = 20;
-    if nth_char(text, EXCERPT).is_none() {
-        return out.push_str(text);
-    }
-    let head = nth_char(text, EXCERPT - TAIL - 1);
+    const HEAD: usize = EXCERPT - TAIL - 1;
+    let head = match nth_char(text, EXCERPT) {
+        None => return out.push_str(text),
+        // Up to there every character is one byte.
+        Some(EXCERPT) => Some(HEAD),
+        Some(_) => nth_char(text, HEAD),
+    };
     let last = text.get(text.len() - TAIL..);
     let tail = last.filter(|last| last.is_ascii()).or_else(|| {
         let start = text.char_indices().rev().nth(TAIL - 1);

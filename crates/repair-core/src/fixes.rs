@@ -76,6 +76,9 @@ pub(crate) struct TextFixes {
 
 impl TextFixes {
     pub(crate) fn new(fixes: &[TextFix], emitted: &str, strict: &str) -> Self {
+        if fixes.is_empty() {
+            return Self::default();
+        }
         let length = |range: &Range<usize>| range.len().min(EXCERPT + 8);
         let lengths = fixes
             .iter()
@@ -196,10 +199,11 @@ impl Source<'_> {
         if self.steps.is_empty() {
             return fixes;
         }
-        let paths = self.paths();
+        let steps: Vec<Step> = self.steps.iter().flat_map(|step| step.singly()).collect();
+        let paths = self.paths(&steps);
         let originals = Originals::of(&self.arena);
         fixes.extend(
-            self.steps
+            steps
                 .iter()
                 .map(|step| self.render_step(*step, &originals, &paths)),
         );
@@ -250,13 +254,13 @@ impl Source<'_> {
     }
 
     /// The path of every node that a step changed.
-    fn paths(&self) -> HashMap<NodeId, String> {
+    fn paths(&self, steps: &[Step]) -> HashMap<NodeId, String> {
         let wanted: std::collections::HashSet<NodeId> =
-            self.steps.iter().map(|step| target(step.edit)).collect();
+            steps.iter().map(|step| target(step.edit)).collect();
         let mut paths = HashMap::new();
         self.collect_paths(self.root, &mut String::new(), &wanted, &mut paths);
         // What was put in and changed again stands where it was put.
-        for step in self.steps.iter().rev() {
+        for step in steps.iter().rev() {
             if let Edit::Content { node, with } = step.edit
                 && let Some(path) = paths.get(&node).cloned()
             {
@@ -296,7 +300,7 @@ impl Source<'_> {
 /// The node that an edit is about.
 fn target(edit: Edit) -> NodeId {
     match edit {
-        Edit::Content { node, .. } | Edit::Unquote { node, .. } => node,
+        Edit::Content { node, .. } | Edit::Unquote { first: node, .. } => node,
         Edit::Drop { member, .. } | Edit::Rename { member, .. } => member,
         Edit::Insert { value, .. } => value,
     }
@@ -309,4 +313,42 @@ pub(crate) fn render_text_fix(fix: &TextFix, emitted: &str, strict: &str) -> Fix
     Fix::new(fix.rule, "", before, after)
         .with_risk(fix.risk)
         .at_offset(fix.before.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{Policy, RawCall, ToolSet, ToolSpec, Verdict};
+
+    /// Neighbours lose their quotes in one step, and have a fix each.
+    #[test]
+    fn every_value_that_loses_its_quotes_has_a_fix_of_its_own() {
+        let lists = json!({"type": "array", "items": {"type": ["integer", "boolean"]}});
+        let schema = json!({"type": "object", "properties": {"a": lists, "b": lists}});
+        let (tools, _) = ToolSet::new([ToolSpec::new("f", schema)]);
+        let text = r#"{"a": ["1", "2", 3, "4", "true", "false", "5"], "b": [ "-6" ,"7"]}"#;
+        let raw = RawCall::new("f", text);
+        let Verdict::Repaired(repaired) = tools.repair(&raw, &Policy::default()) else {
+            panic!("{text} is not repaired");
+        };
+        let want = r#"{"a": [1, 2, 3, 4, true, false, 5], "b": [ -6 ,7]}"#;
+        assert_eq!(repaired.call.arguments().text(), want);
+        let fixes: Vec<(&str, &str, &str)> = repaired
+            .fixes
+            .iter()
+            .map(|fix| (&*fix.path, &*fix.before, &*fix.after))
+            .collect();
+        let want = [
+            ("/a/0", "\"1\"", "1"),
+            ("/a/1", "\"2\"", "2"),
+            ("/a/3", "\"4\"", "4"),
+            ("/a/4", "\"true\"", "true"),
+            ("/a/5", "\"false\"", "false"),
+            ("/a/6", "\"5\"", "5"),
+            ("/b/0", "\"-6\"", "-6"),
+            ("/b/1", "\"7\"", "7"),
+        ];
+        assert_eq!(fixes, want);
+    }
 }

@@ -546,16 +546,12 @@ impl Named<'_> {
 /// A string that was made of a number or literal is the model's own text, unless that had been
 /// respelled before.
 fn doubt_respelled(read: &Read<'_>, steps: &mut [Step]) {
-    let respelled: HashSet<usize> = read
-        .text
-        .fixes
-        .iter()
-        .filter(|fix| fix.is_respelling())
-        .map(|fix| fix.after.start)
-        .collect();
-    if respelled.is_empty() {
+    let respelled = read.text.fixes.iter().filter(|fix| fix.is_respelling());
+    let mut respelled = respelled.map(|fix| fix.after.start).peekable();
+    if respelled.peek().is_none() {
         return;
     }
+    let respelled: HashSet<usize> = respelled.collect();
     for step in steps {
         if let Edit::Content { node, .. } = step.edit
             && step.rule.id == argument_rules::SCALAR_TO_STRING.id

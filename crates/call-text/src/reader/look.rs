@@ -394,10 +394,10 @@ impl CallReader {
 
     /// Reads with what is remembered from the last time, and remembers where the reader stopped.
     fn remember<T>(&mut self, read: impl Fn(Context<'_>, &Memo) -> Look<T>) -> Look<T> {
-        let memo = Memo::new(self.attempts.paused.take(), self.dull_tail);
+        let memo = Memo::new(self.attempts.paused.take(), self.dull);
         let read = read(self.context(), &memo);
         self.left_open = memo.left_open();
-        self.dull_tail = memo.dull_tail();
+        self.dull = memo.dull();
         let needs_more = matches!(read, Err(Stop::More));
         self.attempts.awaited = memo.awaited().filter(|_| needs_more);
         self.attempts.paused = memo.into_paused(needs_more);
@@ -433,8 +433,8 @@ impl CallReader {
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
         let cursor = Cursor::new(rest, is_end);
         if !self.reads_bare(&format::BARE_JSON)
-            || !envelope::may_hold_call(cursor)
             || self.unfinished.contains(&self.at) && !envelope::begins_as_call(cursor)?
+            || !envelope::may_hold_call(cursor)?
         {
             return Ok(None);
         }

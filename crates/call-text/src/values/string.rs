@@ -130,7 +130,7 @@ impl Reader<'_> {
 }
 
 /// The next quote or backslash.
-fn find_end(bytes: &[u8], quote: u8) -> Option<usize> {
+pub(super) fn find_end(bytes: &[u8], quote: u8) -> Option<usize> {
     /// In most strings it stands so near that a search by blocks does not pay.
     const NEAR: usize = 16;
     let (near, far) = bytes.split_at_checked(NEAR).unwrap_or((bytes, &[]));

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::choice::constant;
 use super::plan::{Edit, Solutions};
 use super::rules;
-use super::solver::{Slot, Solver, kinds_of};
+use super::solver::{Slot, Solver};
 use super::value::is_null_word;
 use crate::json::{Kind, NodeId};
 use crate::names;
@@ -85,7 +85,7 @@ impl<'t> Solver<'_, 't, '_> {
             return solutions;
         };
         // Such a value is refused for its kind, or it is a word that only the judge knows about.
-        let kind = kinds_of(self.arena.node(child).kind);
+        let kind = Kinds::of(self.arena.node(child).kind);
         let is_refused = !self.tree.kinds(property.ty).meets(kind);
         let edit = Edit::Drop {
             object,

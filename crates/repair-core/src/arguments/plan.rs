@@ -9,8 +9,13 @@ use crate::rule::{Risk, Rule};
 pub(crate) enum Edit {
     /// The node gets the content of another one.
     Content { node: NodeId, with: NodeId },
-    /// The string without escapes is the scalar of this kind that stands between its quotes.
-    Unquote { node: NodeId, kind: Kind },
+    /// Strings without escapes, one after another from `first` on, are the scalars of this kind that
+    /// stand between their quotes.
+    Unquote {
+        first: NodeId,
+        count: u32,
+        kind: Kind,
+    },
     /// The member is left out.
     Drop { object: NodeId, member: NodeId },
     /// The member gets the key that the string node `key` holds.
@@ -28,7 +33,7 @@ impl Edit {
     pub(crate) fn apply(self, arena: &mut Arena<'_>) {
         match self {
             Self::Content { node, with } => arena.set_content(node, with),
-            Self::Unquote { node, kind } => arena.unquote(node, kind),
+            Self::Unquote { first, count, kind } => arena.unquote(first, count, kind),
             Self::Drop { object, member } => arena.drop_member(object, member),
             Self::Rename { member, key } => {
                 let key = arena.string(key).into_owned();
@@ -121,14 +126,59 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// What it costs: its rule's price, raised into the band of its risk.
+    /// What it costs: its rule's price, raised into the band of its risk, for each value.
     pub(crate) fn cost(&self) -> u32 {
         let band = match self.risk {
             Risk::Lossless => 0,
             Risk::Inferred => 10,
             Risk::Guess => 100,
         };
-        self.rule.cost.max(band)
+        let count = match self.edit {
+            Edit::Unquote { count, .. } => count,
+            _ => 1,
+        };
+        self.rule.cost.max(band).saturating_mul(count)
+    }
+
+    /// Makes one step of this and the next one, if both take quotes off, one behind the other, and
+    /// neither can turn out not to be needed.
+    pub(crate) fn extend(&mut self, next: &Self) -> bool {
+        let is_alike = std::ptr::eq(self.rule, next.rule)
+            && (self.risk, self.need) == (next.risk, next.need)
+            && self.need == Need::Certain;
+        match (&mut self.edit, next.edit) {
+            (
+                Edit::Unquote { first, count, kind },
+                Edit::Unquote {
+                    first: behind,
+                    count: more,
+                    kind: same,
+                },
+            ) if is_alike && *kind == same && *first + *count == behind => {
+                *count += more;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The step as one for each value that it is about.
+    pub(crate) fn singly(self) -> impl Iterator<Item = Self> {
+        let count = match self.edit {
+            Edit::Unquote { count, .. } => count,
+            _ => 1,
+        };
+        (0..count).map(move |at| match self.edit {
+            Edit::Unquote { first, kind, .. } => Self {
+                edit: Edit::Unquote {
+                    first: first + at,
+                    count: 1,
+                    kind,
+                },
+                ..self
+            },
+            _ => self,
+        })
     }
 }
 

@@ -234,8 +234,8 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
         let seen = look(self);
         self.arena.undo_all();
         for step in steps {
-            if let Edit::Unquote { node, .. } = step.edit {
-                self.arena.quote(node);
+            if let Edit::Unquote { first, count, .. } = step.edit {
+                self.arena.quote(first, count);
             }
         }
         seen
@@ -299,11 +299,12 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
 
     /// Marks the steps that were certain because of one that is gone: under another key, or in
     /// another container, another schema holds for a value. Whether there were any.
-    fn unsettle(&self, removed: &Step, steps: &mut [Step]) -> bool {
+    fn unsettle(&self, removed: &Step, steps: &mut Vec<Step>) -> bool {
+        *steps = steps.iter().flat_map(|step| step.singly()).collect();
         let mut moved: HashSet<NodeId> = HashSet::new();
         let mut pending = match removed.edit {
             Edit::Content { node, with } => vec![node, with],
-            Edit::Unquote { node, .. } => vec![node],
+            Edit::Unquote { first, .. } => vec![first],
             Edit::Drop { member, .. } | Edit::Rename { member, .. } => vec![member],
             Edit::Insert { value, .. } => vec![value],
         };
@@ -315,7 +316,7 @@ impl<'s, 'a, 't> Trial<'s, 'a, 't> {
         let mut has_any = false;
         for step in steps {
             let place = match step.edit {
-                Edit::Content { node, .. } | Edit::Unquote { node, .. } => node,
+                Edit::Content { node, .. } | Edit::Unquote { first: node, .. } => node,
                 Edit::Drop { object, .. } | Edit::Insert { object, .. } => object,
                 Edit::Rename { member, .. } => member,
             };

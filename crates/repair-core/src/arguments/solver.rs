@@ -165,6 +165,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// The ways to make a node fit a type.
+    #[inline]
     pub(super) fn solve(&mut self, node: NodeId, ty: TypeId, slot: Slot) -> Solutions {
         let union = self.tree.get(ty);
         if !union.is_union() {
@@ -205,9 +206,14 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             && !self.is_restatable(node, ty)
     }
 
+    #[inline]
     fn is_restatable(&self, node: NodeId, ty: &Type) -> bool {
-        self.restates
-            && ty.has_pattern()
+        self.restates && self.matches_restated(node, ty)
+    }
+
+    #[inline(never)]
+    fn matches_restated(&self, node: NodeId, ty: &Type) -> bool {
+        ty.has_pattern()
             && self.arena.node(node).kind == Kind::String
             && moment::restated(&self.arena.string(node)).is_some()
     }
@@ -270,6 +276,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// The ways to make a node fit a type that is no union; `whole` is the union that it is a
     /// branch of, or itself.
+    #[inline]
     pub(super) fn solve_plain(
         &mut self,
         node: NodeId,
@@ -298,21 +305,23 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     fn solve_value(&mut self, node: NodeId, ty: &'t Type, slot: Slot, whole: Whole) -> Solutions {
         let kind = self.arena.node(node).kind;
         let integral = || number::is_integral(self.arena.token(node));
-        let mut solutions = Solutions::none();
-        if ty.kinds.allows(kind, integral)
+        let may_fit = ty.kinds.allows(kind, integral)
             && is_allowed_value(self.arena, node, ty)
-            && !self.is_restatable(node, ty)
-        {
+            && !self.is_restatable(node, ty);
+        let mut solutions = if may_fit {
             let was_plain = self.is_plain;
             self.is_plain &= !whole.is_union;
-            solutions = match kind {
+            let solutions = match kind {
                 Kind::Object => self.solve_object(node, ty),
                 Kind::Array => self.solve_array(node, ty),
                 Kind::Number => self.solve_number(node, ty),
                 _ => Solutions::fits(),
             };
             self.is_plain = was_plain;
-        }
+            solutions
+        } else {
+            Solutions::none()
+        };
         if solutions
             .best()
             .is_none_or(|best| best.cost > rules::INTEGRAL_FLOAT.cost)
@@ -352,7 +361,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
         if self.proposals >= MAX_PROPOSALS {
             return;
         }
-        let from = kinds_of(self.arena.node(fault.node).kind);
+        let from = Kinds::of(self.arena.node(fault.node).kind);
         let need = self.need_of(fault);
         let mut is_read = false;
         for entry in rules::value_rules(from, fault.ty) {
@@ -392,10 +401,13 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
 
     /// The step that takes the quotes off a string which is no fit, where nothing else can be
     /// meant: what the rules about such strings propose, found without asking all the others.
+    #[inline]
     pub(super) fn unquoting(&self, node: NodeId, ty: &Type) -> Option<Step> {
-        let value = self.arena.node(node);
-        let may_ask = value.kind == Kind::String
-            && !value.has(ESCAPED)
+        (self.arena.node(node).kind == Kind::String).then(|| self.unquoting_string(node, ty))?
+    }
+
+    fn unquoting_string(&self, node: NodeId, ty: &Type) -> Option<Step> {
+        let may_ask = !self.arena.node(node).has(ESCAPED)
             && !ty.is_union()
             && ty.choices.is_none()
             && self.proposals < MAX_PROPOSALS
@@ -411,7 +423,11 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             return None;
         }
         // Without choices, the type refuses a string for its kind.
-        let edit = Edit::Unquote { node, kind };
+        let edit = Edit::Unquote {
+            first: node,
+            count: 1,
+            kind,
+        };
         let step = self.step(rule, self.certain_if(true), edit)?;
         // Of a riskier reading there may be others.
         (step.risk == Risk::Lossless).then_some(step)
@@ -441,6 +457,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
     }
 
     /// The ways to make the value of a property fit, under this name.
+    #[inline]
     pub(super) fn solve_named(
         &mut self,
         node: NodeId,
@@ -463,6 +480,8 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             return Solutions::none();
         }
         let mut all = Solutions::fits();
+        // Of strings that lose their quotes one behind the other, one step.
+        let mut run: Option<Step> = None;
         let mut next = self.arena.first_child(node);
         for index in 0.. {
             let Some(child) = next else {
@@ -477,17 +496,27 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
                 continue;
             }
             if let Some(step) = self.unquoting(child, ty) {
-                all.add_step(step, &mut self.plans);
+                if !run.as_mut().is_some_and(|run| run.extend(&step))
+                    && let Some(run) = run.replace(step)
+                {
+                    all.add_step(run, &mut self.plans);
+                }
                 continue;
             }
             let solutions = self.solve(child, item, Slot::Item(node));
             if solutions.is_fit() {
                 continue;
             }
+            if let Some(run) = run.take() {
+                all.add_step(run, &mut self.plans);
+            }
             all = all.and(&solutions, &mut self.plans);
             if all.best().is_none() {
                 break;
             }
+        }
+        if let Some(run) = run {
+            all.add_step(run, &mut self.plans);
         }
         all
     }
@@ -522,16 +551,5 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             Risk::Guess => u32::MAX,
         };
         solutions.best().is_some_and(|best| best.cost < limit)
-    }
-}
-
-pub(super) fn kinds_of(kind: Kind) -> Kinds {
-    match kind {
-        Kind::Null => Kinds::NULL,
-        Kind::False | Kind::True => Kinds::BOOLEAN,
-        Kind::Number => Kinds::NUMBER,
-        Kind::String => Kinds::STRING,
-        Kind::Array => Kinds::ARRAY,
-        Kind::Object => Kinds::OBJECT,
     }
 }

@@ -181,10 +181,11 @@ pub(super) fn stringified_container(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    let text = solver.arena.string(fault.node).into_owned();
+    let text = solver.arena.string(fault.node);
     if !looks_like_container(&text) {
         return None;
     }
+    let text = text.into_owned();
     // What was read must be what is wanted: wrapping it would make a value that nobody wrote.
     read_text(solver, fault, &text).filter(|proposed| {
         fault
@@ -199,10 +200,11 @@ pub(super) fn stringified_value(
     solver: &mut Solver<'_, '_, '_>,
     fault: Fault<'_>,
 ) -> Option<Proposed> {
-    let text = solver.arena.string(fault.node).into_owned();
+    let text = solver.arena.string(fault.node);
     if !text.trim_start().starts_with('"') {
         return None;
     }
+    let text = text.into_owned();
     if !solver.may_read(text.len()) {
         return None;
     }

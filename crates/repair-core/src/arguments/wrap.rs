@@ -96,12 +96,18 @@ fn only_object_property<'t>(tree: &Tree, ty: &'t Type) -> Option<&'t Property> {
 pub(super) fn lift_members(solver: &mut Solver<'_, '_, '_>, fault: Fault<'_>) -> Option<Proposed> {
     let tree = solver.tree;
     let arena = &mut *solver.arena;
-    let property = only_object_property(tree, fault.ty)?;
-    let target = arena.member(fault.node, &property.name)?;
-    let node = arena.node(target);
-    if node.kind != Kind::Object || node.len > 0 {
+    let is_empty = |child| {
+        let node = arena.node(child);
+        node.kind == Kind::Object && node.len == 0
+    };
+    // What is soon seen, and true of most objects, comes first.
+    if !arena.children(fault.node).any(is_empty) {
         return None;
     }
+    let property = only_object_property(tree, fault.ty)?;
+    let target = arena
+        .member(fault.node, &property.name)
+        .filter(|member| is_empty(*member))?;
     let (stay, lifted): (Vec<NodeId>, Vec<NodeId>) = arena
         .children(fault.node)
         .partition(|child| fault.ty.declares(&arena.key(*child)));

@@ -91,6 +91,12 @@ impl Node {
         self.flags & flag != 0
     }
 
+    /// Whether it stands where it was read, but for quotes that were taken off.
+    #[inline]
+    pub(super) fn is_in_place(self) -> bool {
+        self.flags & (CHANGED | DROPPED | INSERTED) == 0
+    }
+
     /// This node's place (key, sibling) with the content of `other`.
     fn with_content_of(self, other: Self) -> Self {
         Self {
@@ -131,6 +137,8 @@ pub(crate) struct Arena<'a> {
     pub(super) nodes: Vec<Node>,
     pub(super) duplicates: Vec<Duplicate>,
     log: Vec<(NodeId, Node)>,
+    /// The first and the last node that repairs changed.
+    touched: Option<(NodeId, NodeId)>,
 }
 
 impl<'a> Arena<'a> {
@@ -159,6 +167,7 @@ impl<'a> Arena<'a> {
             nodes: self.nodes,
             duplicates: self.duplicates,
             log: self.log,
+            touched: self.touched,
         }
     }
 
@@ -477,18 +486,27 @@ impl<'a> Arena<'a> {
         self.set(id, node);
     }
 
-    /// Takes the quotes off a string without escapes, whose content is a scalar of this kind.
-    pub(crate) fn unquote(&mut self, id: NodeId, kind: Kind) {
-        let node = self.node_mut(id);
-        node.start += 1;
-        node.end = node.end.saturating_sub(1);
-        node.kind = kind;
-        node.unquoted = true;
+    /// Takes the quotes off `count` strings without escapes, whose content is a scalar of this kind.
+    pub(crate) fn unquote(&mut self, first: NodeId, count: u32, kind: Kind) {
+        self.touch(first, first.saturating_add(count));
+        for node in self.run(first, count) {
+            node.start += 1;
+            node.end = node.end.saturating_sub(1);
+            node.kind = kind;
+            node.unquoted = true;
+        }
     }
 
-    /// Takes that back. It is in no log: the node itself knows what it was.
-    pub(crate) fn quote(&mut self, id: NodeId) {
-        self.node_mut(id).quote();
+    /// Takes that back. It is in no log: the nodes themselves know what they were.
+    pub(crate) fn quote(&mut self, first: NodeId, count: u32) {
+        self.run(first, count).iter_mut().for_each(Node::quote);
+    }
+
+    /// Nodes that stand one after another.
+    fn run(&mut self, first: NodeId, count: u32) -> &mut [Node] {
+        let first = first as usize;
+        let run = self.nodes.get_mut(first..first + count as usize);
+        run.unwrap_or_default()
     }
 
     /// Takes a member out of `object`.
@@ -563,9 +581,22 @@ impl<'a> Arena<'a> {
     }
 
     fn set(&mut self, id: NodeId, node: Node) {
+        self.touch(id, id);
         self.log.push((id, self.node(id)));
         let flags = node.flags | CHANGED;
         self.write(id, Node { flags, ..node });
+    }
+
+    fn touch(&mut self, first: NodeId, last: NodeId) {
+        let (from, to) = self.touched.unwrap_or((first, last));
+        self.touched = Some((from.min(first), to.max(last)));
+    }
+
+    /// Whether nothing was changed in the container `id` of a text, behind which the node `next`
+    /// stands, if any. Those in it are between the two.
+    pub(super) fn is_untouched(&self, id: NodeId, next: NodeId) -> bool {
+        self.touched
+            .is_none_or(|(first, last)| last < id || next <= first)
     }
 
     fn write(&mut self, id: NodeId, node: Node) {
@@ -577,6 +608,7 @@ impl<'a> Arena<'a> {
         while let Some((id, node)) = self.log.pop() {
             self.write(id, node);
         }
+        self.touched = None;
     }
 
     /// The changes that stand, oldest first, each with the node as it was before.

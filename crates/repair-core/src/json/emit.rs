@@ -173,6 +173,16 @@ fn write_patched(arena: &Arena<'_>, originals: &Originals<'_>, id: NodeId, out: 
     let mut is_first = true;
     for child in arena.all_children(id) {
         let now = arena.node(child);
+        let is_behind_dropped = is_first && opening_gap.is_some();
+        let is_whole = || !now.kind.is_container() || arena.is_untouched(child, now.next);
+        if now.is_in_place() && !is_behind_dropped && is_whole() {
+            let quote = u32::from(now.unquoted);
+            out.push_span(buffer, gap_start, now.start - quote);
+            out.push_span(buffer, now.start, now.end);
+            gap_start = now.end + quote;
+            is_first = false;
+            continue;
+        }
         if now.has(INSERTED) {
             if !is_first {
                 out.push(',');
@@ -198,10 +208,6 @@ fn write_patched(arena: &Arena<'_>, originals: &Originals<'_>, id: NodeId, out: 
         let (start, end) = if is_first { opening } else { gap };
         is_first = false;
         out.push_span(buffer, start, end);
-        if !now.kind.is_container() && !now.has(CHANGED) && !now.unquoted {
-            out.push_span(buffer, piece_start, now.end);
-            continue;
-        }
         if has_key {
             out.push_span(key_buffer(now), now.key_start, now.key_end);
             out.push_span(key_buffer(place), place.key_end, place.start);

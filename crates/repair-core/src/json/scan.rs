@@ -39,8 +39,10 @@ fn find(
 #[inline]
 pub(crate) fn string_stop(bytes: &[u8], from: usize) -> usize {
     let hits = |word: u64| {
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        same_bytes(word, b'"') | same_bytes(word, b'\\') | control
+        // With this bit turned, a quote stands directly behind the control characters.
+        let turned = word ^ (ONES * 0x02);
+        let quote_or_control = turned.wrapping_sub(ONES * 0x21) & !turned & HIGHS;
+        quote_or_control | same_bytes(word, b'\\')
     };
     find(bytes, from, hits, is_string_stop)
 }
@@ -88,6 +90,22 @@ pub(crate) fn control(bytes: &[u8], from: usize) -> usize {
 
 fn is_string_stop(byte: u8) -> bool {
     byte == b'"' || byte == b'\\' || byte < 0x20
+}
+
+/// A number made of the length of a key and of the bytes at its ends. Keys that differ mostly have
+/// different ones, and then they need no comparison.
+#[inline]
+pub(crate) fn fingerprint(key: &[u8]) -> u64 {
+    let half = |word: &[u8; 4]| u64::from(u32::from_le_bytes(*word));
+    let ends = if let Some((head, tail)) = key.first_chunk::<8>().zip(key.last_chunk::<8>()) {
+        u64::from_le_bytes(*head) ^ u64::from_le_bytes(*tail).rotate_left(29)
+    } else if let Some((head, tail)) = key.first_chunk::<4>().zip(key.last_chunk::<4>()) {
+        (half(head) << 32) | half(tail)
+    } else {
+        let shift_in = |ends, byte: &u8| (ends << 8) | u64::from(*byte);
+        key.iter().fold(0, shift_in)
+    };
+    (ends ^ key.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Index of the first byte at or after `from` that is not JSON white space.

@@ -98,15 +98,7 @@ struct Fingerprints([u64; 4]);
 impl Fingerprints {
     /// Adds a key; true if another one has its fingerprint.
     fn add(&mut self, key: &[u8]) -> bool {
-        let hash = match (key.first_chunk(), key.last_chunk()) {
-            (Some(head), Some(tail)) => {
-                u64::from_le_bytes(*head) ^ u64::from_le_bytes(*tail).rotate_left(29)
-            }
-            _ => key
-                .iter()
-                .fold(0, |hash, byte| (hash << 8) | u64::from(*byte)),
-        };
-        let mixed = (hash ^ key.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+        let mixed = scan::fingerprint(key) >> 56;
         let bit = 1 << (mixed % 64);
         let Some(word) = self.0.get_mut((mixed / 64) as usize) else {
             return true;
@@ -129,8 +121,14 @@ struct Reader<'r, 'a> {
     value_flags: u8,
     key_flags: u8,
     /// The container that is open, or [`NONE`]. While it is, its node holds the container around
-    /// it as the next sibling, and its last child as the end: a stack without a list.
+    /// it as the next sibling: a stack without a list.
     open: NodeId,
+    /// It is an object.
+    in_object: bool,
+    /// How many children it has so far.
+    len: u32,
+    /// The value that was read last.
+    last: NodeId,
     depth: usize,
     /// The key of the value that is read next.
     key: (u32, u32, u8),
@@ -156,6 +154,9 @@ impl<'r, 'a> Reader<'r, 'a> {
             value_flags,
             key_flags,
             open: NONE,
+            in_object: false,
+            len: 0,
+            last: NONE,
             depth: 0,
             key: (0, 0, 0),
             known_strings: &[],
@@ -169,23 +170,44 @@ impl<'r, 'a> Reader<'r, 'a> {
         if self.at == self.bytes.len() {
             Ok(root)
         } else {
-            self.fail()
+            Err(StrictError::Syntax(self.at))
         }
     }
 
     /// Reads one value and the white space around it.
     fn document(&mut self, max_depth: usize) -> Result<(), StrictError> {
-        self.at = scan::skip_space(self.bytes, self.at);
+        match self.values(max_depth) {
+            Some(()) if self.depth > max_depth => Err(StrictError::TooDeep(self.at)),
+            Some(()) => Ok(()),
+            None => Err(StrictError::Syntax(self.at)),
+        }
+    }
+
+    /// The same, but only up to a container that nests too deep. `None`, as from all that follow,
+    /// where the text is no JSON from the cursor on.
+    fn values(&mut self, max_depth: usize) -> Option<()> {
         loop {
-            if self.value()? {
-                if self.depth > max_depth {
-                    return Err(StrictError::TooDeep(self.at));
-                }
+            let first = if self.in_object {
+                self.member_key()?
+            } else {
+                self.next()
+            };
+            if self.depth > max_depth {
+                return Some(());
+            }
+            if self.value(first)? {
                 continue;
             }
-            while self.after_value()? {}
-            if self.open == NONE {
-                return Ok(());
+            loop {
+                let next = self.next();
+                if self.open == NONE {
+                    return Some(());
+                }
+                match (next, self.in_object) {
+                    (b',', _) => break self.comma(),
+                    (b'}', true) | (b']', false) => self.close(),
+                    _ => return None,
+                }
             }
         }
     }
@@ -210,25 +232,30 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    fn fail<T>(&self) -> Result<T, StrictError> {
-        Err(StrictError::Syntax(self.at))
-    }
-
-    fn peek(&self) -> u8 {
-        self.bytes.get(self.at).copied().unwrap_or(0)
+    /// Steps over white space. Returns the byte behind it, or a NUL at the end.
+    #[inline]
+    fn next(&mut self) -> u8 {
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
+                Some(byte) => return *byte,
+                None => return 0,
+            }
+        }
     }
 
     fn place(&self, at: usize) -> u32 {
         self.base + u32::try_from(at).unwrap_or(u32::MAX)
     }
 
-    /// Reads one value, or the opening of a container that is not empty; true for the latter.
-    fn value(&mut self) -> Result<bool, StrictError> {
+    /// Reads the value that begins with this byte, or the opening of a container that is not empty;
+    /// true for the latter.
+    fn value(&mut self, first: u8) -> Option<bool> {
         let start = self.at;
-        let (kind, flags) = match self.peek() {
+        let (kind, flags) = match first {
             b'"' => (Kind::String, self.string_value()?),
-            b'{' => return self.container(Kind::Object, b'}'),
-            b'[' => return self.container(Kind::Array, b']'),
+            b'{' => return Some(self.container(Kind::Object, b'}')),
+            b'[' => return Some(self.container(Kind::Array, b']')),
             b't' => (self.literal("true", Kind::True)?, 0),
             b'f' => (self.literal("false", Kind::False)?, 0),
             b'n' => (self.literal("null", Kind::Null)?, 0),
@@ -236,65 +263,62 @@ impl<'r, 'a> Reader<'r, 'a> {
                 self.number()?;
                 (Kind::Number, 0)
             }
-            _ => return self.fail(),
+            _ => return None,
         };
         self.push(kind, start, self.at, flags);
-        Ok(false)
+        Some(false)
     }
 
-    /// Steps over what follows a value; true if that closed a container, whose own follow-up is
-    /// next.
-    fn after_value(&mut self) -> Result<bool, StrictError> {
-        self.at = scan::skip_space(self.bytes, self.at);
-        if self.open == NONE {
-            return Ok(false);
-        }
-        let is_object = self.arena.node(self.open).kind == Kind::Object;
-        match (self.peek(), is_object) {
-            (b',', is_object) => {
-                self.at = scan::skip_space(self.bytes, self.at + 1);
-                if is_object {
-                    self.member_key()?;
-                }
-                Ok(false)
-            }
-            (b'}', true) | (b']', false) => {
-                self.at += 1;
-                self.close();
-                Ok(true)
-            }
-            _ => self.fail(),
-        }
-    }
-
-    fn container(&mut self, kind: Kind, closer: u8) -> Result<bool, StrictError> {
-        let start = self.at;
-        self.at = scan::skip_space(self.bytes, self.at + 1);
-        if self.peek() == closer {
+    /// Opens a container, or reads an empty one; true for the former.
+    fn container(&mut self, kind: Kind, closer: u8) -> bool {
+        let id = self.push(kind, self.at, self.at, 0);
+        self.at += 1;
+        if self.next() == closer {
             self.at += 1;
-            self.push(kind, start, self.at, 0);
-            return Ok(false);
+            let end = self.place(self.at);
+            self.arena.node_mut(id).end = end;
+            return false;
         }
-        let id = self.push(kind, start, start, 0);
-        let around = self.open;
+        let (around, siblings) = (self.open, self.len);
         let node = self.arena.node_mut(id);
-        (node.next, node.end) = (around, NONE);
-        self.open = id;
-        self.depth += 1;
-        if kind == Kind::Object {
-            self.member_key()?;
+        (node.next, node.first) = (around, id.saturating_add(1));
+        if around != NONE {
+            self.arena.node_mut(around).len = siblings;
         }
-        Ok(true)
+        self.enter(id, kind, 0);
+        self.depth += 1;
+        true
+    }
+
+    /// Goes on in a container that has so many children.
+    fn enter(&mut self, container: NodeId, kind: Kind, len: u32) {
+        self.open = container;
+        self.in_object = kind == Kind::Object;
+        self.len = len;
+    }
+
+    /// Steps over a comma: the next value is the sibling of the last one.
+    fn comma(&mut self) {
+        self.at += 1;
+        let next = NodeId::try_from(self.arena.nodes.len()).unwrap_or(NONE);
+        self.arena.node_mut(self.last).next = next;
     }
 
     fn close(&mut self) {
+        self.at += 1;
         let (id, end) = (self.open, self.place(self.at));
         let node = self.arena.node_mut(id);
-        node.end = end;
-        self.open = std::mem::replace(&mut node.next, NONE);
-        self.depth -= 1;
-        if node.kind == Kind::Object && self.may_repeat(id) {
+        (node.end, node.len) = (end, self.len);
+        let around = std::mem::replace(&mut node.next, NONE);
+        if self.in_object && self.may_repeat(id) {
             find_duplicates(self.arena, self.text, self.base, id);
+        }
+        self.last = id;
+        self.depth -= 1;
+        self.open = around;
+        if around != NONE {
+            let node = self.arena.node(around);
+            self.enter(around, node.kind, node.len);
         }
     }
 
@@ -314,8 +338,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         let (key_start, key_end, key_flags) = std::mem::take(&mut self.key);
         let (start, end) = (self.place(start), self.place(end));
         let flags = flags | self.value_flags | key_flags;
-        self.make_room();
-        let id = self.arena.push(Node {
+        if self.arena.nodes.len() == self.arena.nodes.capacity() {
+            self.make_room();
+        }
+        self.last = self.arena.push(Node {
             start,
             end,
             key_start,
@@ -327,26 +353,15 @@ impl<'r, 'a> Reader<'r, 'a> {
             flags,
             unquoted: false,
         });
-        if self.open != NONE {
-            let parent = self.arena.node_mut(self.open);
-            parent.len += 1;
-            let last = std::mem::replace(&mut parent.end, id);
-            if last == NONE {
-                parent.first = id;
-            } else {
-                self.arena.node_mut(last).next = id;
-            }
-        }
-        id
+        self.len += 1;
+        self.last
     }
 
     /// Reserves nodes for the rest of the text, so that a large document is neither copied often
     /// nor held twice.
+    #[inline(never)]
     fn make_room(&mut self) {
         let length = self.arena.nodes.len();
-        if length < self.arena.nodes.capacity() {
-            return;
-        }
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let read = length.saturating_sub(self.known);
         let expected = if read < MANY {
@@ -362,24 +377,24 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.arena.nodes.reserve_exact(expected);
     }
 
-    fn member_key(&mut self) -> Result<(), StrictError> {
-        let start = self.at;
-        if self.peek() != b'"' {
-            return self.fail();
+    /// Steps over a key and its colon; returns the first byte of its value.
+    fn member_key(&mut self) -> Option<u8> {
+        if self.next() != b'"' {
+            return None;
         }
+        let start = self.at;
         let escaped = self.string()?;
         let flags = self.key_flags | if escaped { KEY_ESCAPED } else { 0 };
         self.key = (self.place(start), self.place(self.at), flags);
-        self.at = scan::skip_space(self.bytes, self.at);
-        if self.peek() != b':' {
-            return self.fail();
+        if self.next() != b':' {
+            return None;
         }
-        self.at = scan::skip_space(self.bytes, self.at + 1);
-        Ok(())
+        self.at += 1;
+        Some(self.next())
     }
 
     /// Steps over the string of a value; returns its flags.
-    fn string_value(&mut self) -> Result<u8, StrictError> {
+    fn string_value(&mut self) -> Option<u8> {
         if let [known, later @ ..] = self.known_strings
             && known.start == self.at
         {
@@ -390,24 +405,33 @@ impl<'r, 'a> Reader<'r, 'a> {
             self.known_strings = later;
             self.at = known.end;
             // Perhaps: who decodes it will see.
-            return Ok(ESCAPED);
+            return Some(ESCAPED);
         }
-        Ok(if self.string()? { ESCAPED } else { 0 })
+        Some(if self.string()? { ESCAPED } else { 0 })
     }
 
     /// Steps over a string; true if it holds an escape.
-    fn string(&mut self) -> Result<bool, StrictError> {
-        let mut escaped = false;
-        let mut at = self.at + 1;
+    #[inline]
+    fn string(&mut self) -> Option<bool> {
+        let stop = scan::string_stop(self.bytes, self.at + 1);
+        if self.bytes.get(stop) == Some(&b'"') {
+            self.at = stop + 1;
+            return Some(false);
+        }
+        self.escaped_string(stop)?;
+        Some(true)
+    }
+
+    /// The same for a string that holds something else than plain characters, the first of it at `at`.
+    #[inline(never)]
+    fn escaped_string(&mut self, mut at: usize) -> Option<()> {
         loop {
-            at = scan::string_stop(self.bytes, at);
             match self.bytes.get(at) {
                 Some(b'"') => {
                     self.at = at + 1;
-                    return Ok(escaped);
+                    return Some(());
                 }
                 Some(b'\\') => {
-                    escaped = true;
                     let length = match self.bytes.get(at + 1) {
                         // Nearly all of them, first.
                         Some(b'n' | b'"' | b'\\') => Some(2),
@@ -415,42 +439,34 @@ impl<'r, 'a> Reader<'r, 'a> {
                     };
                     let Some(length) = length else {
                         self.at = at;
-                        return self.fail();
+                        return None;
                     };
-                    at += length;
+                    at = scan::string_stop(self.bytes, at + length);
                 }
                 other => {
                     if other.is_none() {
                         self.open_string = Some(self.at);
                     }
                     self.at = at;
-                    return self.fail();
+                    return None;
                 }
             }
         }
     }
 
-    fn literal(&mut self, word: &str, kind: Kind) -> Result<Kind, StrictError> {
-        if self
-            .bytes
-            .get(self.at..)
-            .is_some_and(|rest| rest.starts_with(word.as_bytes()))
-        {
+    fn literal(&mut self, word: &str, kind: Kind) -> Option<Kind> {
+        let rest = self.bytes.get(self.at..)?;
+        if rest.starts_with(word.as_bytes()) {
             self.at += word.len();
-            Ok(kind)
+            Some(kind)
         } else {
-            self.fail()
+            None
         }
     }
 
-    fn number(&mut self) -> Result<(), StrictError> {
-        match super::number::strict_length(self.bytes.get(self.at..).unwrap_or_default()) {
-            Some(length) => {
-                self.at += length;
-                Ok(())
-            }
-            None => self.fail(),
-        }
+    fn number(&mut self) -> Option<()> {
+        self.at += super::number::strict_length(self.bytes.get(self.at..)?)?;
+        Some(())
     }
 }
 

@@ -76,6 +76,7 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    #[inline]
     fn children(self) -> Children<'a> {
         Children {
             arena: self.arena,
@@ -93,6 +94,7 @@ pub(crate) struct Children<'a> {
 impl<'a> Iterator for Children<'a> {
     type Item = View<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<View<'a>> {
         let arena = self.arena;
         while self.next != NONE {
@@ -113,6 +115,7 @@ pub(crate) struct Members<'a>(Children<'a>);
 impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, View<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let member = self.0.next()?;
         Some((member.arena.key(member.id), member))
@@ -147,22 +150,27 @@ impl<'a> Node<'a, ArenaJson> for View<'a> {
     type Array = Self;
     type Number = Token<'a>;
 
+    #[inline]
     fn as_object(&self) -> Option<Self> {
         (self.arena.node(self.id).kind == Kind::Object).then_some(*self)
     }
 
+    #[inline]
     fn as_array(&self) -> Option<Self> {
         (self.arena.node(self.id).kind == Kind::Array).then_some(*self)
     }
 
+    #[inline]
     fn as_string(&self) -> Option<Cow<'a, str>> {
         self.is_string().then(|| self.arena.string(self.id))
     }
 
+    #[inline]
     fn as_number(&self) -> Option<Token<'a>> {
         self.is_number().then(|| Token(self.arena.token(self.id)))
     }
 
+    #[inline]
     fn as_boolean(&self) -> Option<bool> {
         match self.arena.node(self.id).kind {
             Kind::True => Some(true),
@@ -171,14 +179,17 @@ impl<'a> Node<'a, ArenaJson> for View<'a> {
         }
     }
 
+    #[inline]
     fn is_null(&self) -> bool {
         self.arena.node(self.id).kind == Kind::Null
     }
 
+    #[inline]
     fn is_number(&self) -> bool {
         self.arena.node(self.id).kind == Kind::Number
     }
 
+    #[inline]
     fn json_type(&self) -> JsonType {
         match self.arena.node(self.id).kind {
             Kind::Null => JsonType::Null,
@@ -212,6 +223,7 @@ impl<'a> Object<'a, ArenaJson> for View<'a> {
     type MembersIter = Members<'a>;
 
     /// Members of one key count once.
+    #[inline]
     fn len(&self) -> usize {
         let again =
             self.arena.duplicates().iter().filter(|pair| {
@@ -220,6 +232,7 @@ impl<'a> Object<'a, ArenaJson> for View<'a> {
         (self.arena.node(self.id).len as usize).saturating_sub(again.count())
     }
 
+    #[inline]
     #[allow(clippy::borrowed_box, reason = "the trait's signature")]
     fn get(&self, key: &Box<str>) -> Option<Self> {
         self.arena
@@ -227,6 +240,7 @@ impl<'a> Object<'a, ArenaJson> for View<'a> {
             .map(|id| Self { id, ..*self })
     }
 
+    #[inline]
     fn members(&self) -> Members<'a> {
         Members(self.children())
     }
@@ -236,10 +250,12 @@ impl<'a> Array<'a, ArenaJson> for View<'a> {
     type Node = Self;
     type ElementsIter = Children<'a>;
 
+    #[inline]
     fn len(&self) -> usize {
         self.arena.node(self.id).len as usize
     }
 
+    #[inline]
     fn elements(&self) -> Children<'a> {
         self.children()
     }
@@ -285,6 +301,7 @@ impl JsonNumber for Token<'_> {
         Cow::Owned(to_number(self.0))
     }
 
+    #[inline]
     fn is_integer(&self) -> bool {
         number::is_integral(self.0)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::choices::Choices;
-use crate::json::Kind;
+use crate::json::{Kind, scan};
 use crate::units::Unit;
 
 /// Index of a type in its tree.
@@ -50,6 +50,19 @@ impl Kinds {
         usize::from(self.0)
     }
 
+    /// The set of one kind of node, with all numbers for a number.
+    #[inline]
+    pub(crate) fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Null => Self::NULL,
+            Kind::False | Kind::True => Self::BOOLEAN,
+            Kind::Number => Self::NUMBER,
+            Kind::String => Self::STRING,
+            Kind::Array => Self::ARRAY,
+            Kind::Object => Self::OBJECT,
+        }
+    }
+
     /// The set for a `type` word.
     pub(crate) fn of_word(word: &str) -> Self {
         match word {
@@ -81,15 +94,10 @@ impl Kinds {
     /// Whether a node of this kind is in the set; `integral` is asked for numbers only.
     #[inline]
     pub(crate) fn allows(self, kind: Kind, integral: impl FnOnce() -> bool) -> bool {
-        match kind {
-            Kind::Null => self.meets(Self::NULL),
-            Kind::False | Kind::True => self.meets(Self::BOOLEAN),
-            Kind::Number => {
-                self.contains(Self::NUMBER) || (self.meets(Self::INTEGER) && integral())
-            }
-            Kind::String => self.meets(Self::STRING),
-            Kind::Array => self.meets(Self::ARRAY),
-            Kind::Object => self.meets(Self::OBJECT),
+        if kind == Kind::Number {
+            self.contains(Self::NUMBER) || (self.meets(Self::INTEGER) && integral())
+        } else {
+            self.meets(Self::of(kind))
         }
     }
 
@@ -147,6 +155,8 @@ pub(crate) enum Rest {
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
     pub(crate) properties: Vec<Property>,
+    /// Those of their names.
+    fingerprints: Vec<u64>,
     index: HashMap<Box<str>, u32>,
     /// Names that are required but not declared.
     pub(crate) required_undeclared: Vec<Box<str>>,
@@ -163,7 +173,9 @@ impl Members {
             .zip(&properties)
             .map(|(at, property)| (property.name.clone(), at))
             .collect();
+        let names = properties.iter().map(|property| property.name.as_bytes());
         Self {
+            fingerprints: names.map(scan::fingerprint).collect(),
             properties,
             index,
             required_undeclared,
@@ -181,18 +193,21 @@ impl Members {
     pub(crate) fn position(&self, name: &str, likely: usize) -> Option<(usize, &Property)> {
         /// Up to so many names are sooner compared than hashed.
         const FEW: usize = 16;
-        if let Some(property) = self.properties.get(likely)
-            && *property.name == *name
-        {
-            return Some((likely, property));
-        }
-        let at = if self.properties.len() <= FEW {
-            let names = self.properties.iter().map(|property| &*property.name);
-            names.into_iter().position(|known| known == name)?
-        } else {
-            *self.index.get(name)? as usize
+        let fingerprint = scan::fingerprint(name.as_bytes());
+        let named = |at: usize| {
+            let property = self.properties.get(at)?;
+            (*property.name == *name).then_some((at, property))
         };
-        self.properties.get(at).map(|property| (at, property))
+        if self.fingerprints.get(likely) == Some(&fingerprint)
+            && let Some(found) = named(likely)
+        {
+            return Some(found);
+        }
+        if self.properties.len() > FEW {
+            return named(*self.index.get(name)? as usize);
+        }
+        let mut alike = self.fingerprints.iter().enumerate();
+        alike.find_map(|(at, known)| (*known == fingerprint).then(|| named(at))?)
     }
 }
 
@@ -437,6 +452,19 @@ impl Tree {
                 (None, _) => None,
             }
         })
+    }
+
+    /// The place of the member `key`, and whether it is a declared property.
+    pub(crate) fn find_member(&self, place: Place, key: &str) -> (Place, bool) {
+        let only = place.map(|id| self.get(id)).filter(|ty| !ty.is_union());
+        let Some(members) = only.and_then(|ty| ty.members.as_ref()) else {
+            return (self.member(place, key), self.declares(place, key));
+        };
+        match (members.property(key), members.rest) {
+            (Some(property), _) => (Some(property.ty), true),
+            (None, Rest::Typed(ty)) => (Some(ty), false),
+            (None, _) => (None, false),
+        }
     }
 
     /// The place of the item at `index`.

@@ -223,11 +223,12 @@ impl Reader<'_, '_> {
     /// Whether a member, or the end, follows a comma at `after`.
     fn member_follows(&self, after: usize) -> bool {
         let rest = self.rest(self.ends.space(after)).trim_start();
+        let at = self.text.len() - rest.len();
         rest.is_empty()
             || rest.starts_with(['}', '｝', ',', '/', '#', '…'])
             || rest.starts_with("...")
             || (rest.starts_with('{') && self.item_lacks_brace())
-            || key::any(rest).is_some()
+            || self.ends.key_at(at).is_some()
             || is_broken_off_key(rest)
     }
 

@@ -79,19 +79,17 @@ impl Doubts {
         self.is_trial && self.is_impossible
     }
 
-    /// Notes a key before it is read.
+    /// Notes a key before it is read, and whether the schema declares it there or rules it out.
     pub(super) fn key(
         &mut self,
         frame: &Frame<'_>,
         is_root: bool,
-        tree: &Tree,
+        (is_declared, is_surplus): (bool, bool),
         key: &str,
         at: usize,
     ) {
         let is_new = !frame.keys.contains(key);
-        let is_declared = tree.declares(frame.place, key);
         self.is_impossible |= !is_new;
-        let is_surplus = !is_declared && !tree.is_open(frame.place);
         self.surplus_keys += usize::from(is_surplus);
         if is_surplus && self.doubtful.is_some() {
             self.surplus_at = self.surplus_at.or(Some(at));

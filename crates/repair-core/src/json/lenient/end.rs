@@ -145,6 +145,9 @@ impl<'t> Ends<'t> {
     /// together reads the text once.
     fn comment_length(&self, at: usize, quotes_end: usize) -> Option<usize> {
         let rest = self.rest(at);
+        if !rest.starts_with(['/', '#']) {
+            return None;
+        }
         let end = if rest.starts_with("/*") {
             "*/"
         } else if rest.starts_with("//") || rest.starts_with("# ") {

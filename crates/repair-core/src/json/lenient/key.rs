@@ -82,6 +82,9 @@ impl<'t> Seen<'t> {
 
 /// The first closing quote that no backslash escapes, and where it stands.
 pub(super) fn closing_quote(inside: &str, closers: &[char]) -> Option<(usize, char)> {
+    if closers == ['"'] {
+        return Some((closing_double(inside.as_bytes())?, '"'));
+    }
     if let [closer] = closers
         && closer.is_ascii()
     {
@@ -99,6 +102,19 @@ pub(super) fn closing_quote(inside: &str, closers: &[char]) -> Option<(usize, ch
         escaped = !escaped && *c == '\\';
         is_end
     })
+}
+
+/// The same for the usual quote.
+fn closing_double(inside: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at = scan::string_stop(inside, at);
+        match inside.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
 }
 
 /// What a key between quotes means, its escapes undone.
@@ -264,6 +280,9 @@ fn window(text: &str) -> &str {
 
 fn colon_after(text: &str, from: usize) -> Option<usize> {
     let space = scan::skip_space(text.as_bytes(), from);
+    if text.as_bytes().get(space) == Some(&b':') {
+        return Some(space);
+    }
     // White space that is none of JSON is rare.
     let rest = text.get(space..)?.trim_start();
     let at = text.len() - rest.len();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::content::write;
 use super::doubt::Doubts;
-use super::end::{Ends, starts_value};
+use super::end::{End, Ends, starts_value};
 use super::output::Output;
 use super::{Cut, Problem, key, rules, token};
 use crate::json::scan;
@@ -65,6 +65,8 @@ pub(super) struct Reader<'t, 'f> {
     max_depth: usize,
     /// Where the last key starts.
     key_at: usize,
+    /// Behind which quote a strict string could end that is looked at more closely, and what it is.
+    pub(super) judged: Option<(usize, End)>,
     pub(super) state: State,
 }
 
@@ -93,6 +95,7 @@ impl<'t, 'f> Reader<'t, 'f> {
             place,
             max_depth,
             key_at: at,
+            judged: None,
             state: State::Value,
         }
     }
@@ -139,12 +142,16 @@ impl<'t, 'f> Reader<'t, 'f> {
         loop {
             let bytes = self.text.as_bytes();
             let end = scan::skip_space(bytes, self.at);
-            self.out
-                .push(self.text.get(self.at..end).unwrap_or_default());
-            self.at = end;
+            if end > self.at {
+                self.out
+                    .push(self.text.get(self.at..end).unwrap_or_default());
+                self.at = end;
+            }
             // What most values and separators begin with.
             let next = bytes.get(end);
-            if next.is_some_and(|byte| byte.is_ascii_graphic() && !b"/#\\".contains(byte)) {
+            let may_be_odd =
+                |byte: &u8| !byte.is_ascii_graphic() || matches!(byte, b'/' | b'#' | b'\\');
+            if next.is_some_and(|byte| !may_be_odd(byte)) {
                 return;
             }
             let Some((length, rule)) = self.oddity() else {
@@ -399,9 +406,12 @@ impl<'t, 'f> Reader<'t, 'f> {
         let key_at = self.key_at;
         if let Some(frame) = self.stack.last_mut() {
             let name = key::decoded(name);
-            self.doubts.key(frame, is_root, tree, &name, key_at);
+            let (place, is_declared) = tree.find_member(frame.place, &name);
+            let is_surplus = !is_declared && !tree.is_open(frame.place);
+            let told = (is_declared, is_surplus);
+            self.doubts.key(frame, is_root, told, &name, key_at);
             frame.key_quote = quote;
-            frame.value_place = tree.member(frame.place, &name);
+            frame.value_place = place;
             frame.keys.insert(name);
         }
         self.state = State::Value;

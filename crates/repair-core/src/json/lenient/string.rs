@@ -338,13 +338,15 @@ impl Reader<'_, '_> {
     }
 
     /// A string in which nothing is wrong, up to its end or that of the text.
-    fn find_strict(&self, start: usize, quote: char) -> Option<Found> {
+    fn find_strict(&mut self, start: usize, quote: char) -> Option<Found> {
         let content = start + 1;
         let end = (quote == '"').then(|| self.ends.strict_end(start))?;
         let (token, content, ending) = match end {
             StrictEnd::Quote(stop) => {
                 let end = self.ends.judge(stop + 1, &self.stack);
                 if !matches!(end, End::Certain | End::Item) {
+                    // It is the first quote that is asked about again.
+                    self.judged = Some((stop + 1, end));
                     return None;
                 }
                 (start..stop + 1, content..stop, Ending::Strict)
@@ -368,7 +370,10 @@ impl Reader<'_, '_> {
 
     /// Whether the quote at `quote` ends a string. Notes a problem where either answer fits.
     fn ends_string(&mut self, search: &mut Search, quote: Range<usize>) -> bool {
-        let end = self.ends.judge(quote.end, &self.stack);
+        let end = match self.judged.take() {
+            Some((after, end)) if after == quote.end => end,
+            _ => self.ends.judge(quote.end, &self.stack),
+        };
         let is_escaped = search.inner == 0;
         if is_escaped && matches!(end, End::Certain | End::Item) {
             return true;
