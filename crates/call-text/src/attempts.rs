@@ -27,7 +27,7 @@ impl Attempts {
         let length = text.len().saturating_sub(at);
         // A reader that knows what it waits for is asked without a reason less often.
         let is_whole = self.paused.as_ref().is_none_or(Paused::is_whole);
-        let growth = if is_whole { 2 } else { 16 };
+        let growth = if is_whole { 2 } else { 4 };
         let text = text.get(at.saturating_sub(self.back)..).unwrap_or_default();
         let is_due = is_end
             || length >= self.length.saturating_mul(growth)

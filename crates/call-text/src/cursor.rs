@@ -164,6 +164,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// The character behind the next byte, which is ASCII; `\0` at the end of the text.
+    pub(crate) fn char_behind(&self) -> Look<char> {
+        let mut ahead = *self;
+        ahead.at += 1;
+        Ok(char::from(ahead.peek_or_end()?))
+    }
+
     /// The next byte, 0 at the end of the text.
     #[inline]
     pub(crate) fn peek_or_end(&self) -> Look<u8> {

@@ -33,6 +33,9 @@ pub(crate) fn read(cursor: &mut Cursor<'_>, context: Context<'_>) -> Look<Vec<Pr
     };
     elements.out.push('{');
     let ending = elements.run()?;
+    if ending == Ending::Cut {
+        elements.cursor.at = elements.cursor.text.len();
+    }
     cursor.at = elements.cursor.at;
     Ok(vec![Printed::new(name, elements.out).ending(ending)])
 }

@@ -371,7 +371,7 @@ impl<'v> Envelopes<'v, '_> {
         Some(match self.kind(at)? {
             Kind::String => literal_text(source),
             Kind::Object | Kind::Word | Kind::Array | Kind::Tuple => source.to_owned(),
-            Kind::Call | Kind::Keyword | Kind::Strings => return None,
+            Kind::Call | Kind::Keyword | Kind::Strings | Kind::Text => return None,
         })
     }
 
@@ -433,8 +433,9 @@ impl<'v> Envelopes<'v, '_> {
             .iter()
             .map(|(key, at)| {
                 let name = clean_name(key);
-                let is_known = self.context.declares(&name)
-                    || self.context.is_expected() && self.context.knows(&name);
+                let is_known = self.place.names(&name, self.context)
+                    || self.context.has_tool(&name)
+                    || self.context.is_expected() && self.context.resolves(&name);
                 let takes = is_known && self.kind(*at)? == Kind::Object;
                 let inner = self.members(*at);
                 // {"f": {"arguments": {…}}}

@@ -63,6 +63,7 @@ pub(crate) fn to_json(values: &Values<'_>, root: usize) -> Option<String> {
             }
             Kind::String => push_json_string(&mut out, values.source(at)),
             Kind::Strings => push_string(&mut out, &decode_all(values.source(at))),
+            Kind::Text => push_string(&mut out, values.source(at)),
             Kind::Word if is_key => push_string(&mut out, values.source(at)),
             Kind::Word => out.push_str(&word_to_json(values.source(at))),
         }

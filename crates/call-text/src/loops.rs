@@ -26,24 +26,32 @@ pub(crate) struct Loops {
 impl Loops {
     /// Goes on over text.
     pub(crate) fn see(&mut self, text: &str) {
-        let text = match last_outer_line(text) {
+        let Some(end) = memchr::memrchr(b'\n', text.as_bytes()) else {
+            return self.see_part(text);
+        };
+        let (lines, last) = text.split_at_checked(end + 1).unwrap_or((text, ""));
+        let lines = match last_outer_line(text) {
             // It ends every loop before it.
             Some(line) => {
                 self.line.clear();
                 self.open = None;
-                line
+                lines.get(line..).unwrap_or_default()
             }
-            None => text,
+            None => lines,
         };
-        for part in text.split_inclusive('\n') {
-            if may_be_head(&self.line) {
-                let room = MAX_HEAD - self.line.len().min(MAX_HEAD);
-                self.line
-                    .push_str(part.get(..floor(part, room)).unwrap_or_default());
-            }
-            if part.ends_with('\n') {
-                self.end_line();
-            }
+        for line in lines.split_inclusive('\n') {
+            self.see_part(line);
+            self.end_line();
+        }
+        self.see_part(last);
+    }
+
+    /// Goes on over a part of a line.
+    fn see_part(&mut self, part: &str) {
+        if may_be_head(&self.line) {
+            let room = MAX_HEAD - self.line.len().min(MAX_HEAD);
+            self.line
+                .push_str(part.get(..floor(part, room)).unwrap_or_default());
         }
     }
 
@@ -70,13 +78,13 @@ impl Loops {
     }
 }
 
-/// The last line that begins in a text and is not indented, up to the end of the text.
-fn last_outer_line(text: &str) -> Option<&str> {
+/// Where the last line begins that begins in a text and is not indented.
+fn last_outer_line(text: &str) -> Option<usize> {
     let mut before = text;
     while let Some(end) = memchr::memrchr(b'\n', before.as_bytes()) {
         let line = text.get(end + 1..)?;
         if line.starts_with(|c: char| !c.is_whitespace()) {
-            return Some(line);
+            return Some(end + 1);
         }
         before = text.get(..end)?;
     }

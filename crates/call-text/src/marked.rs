@@ -51,9 +51,41 @@ pub(crate) fn read_gemma(
         out: String::new(),
         open: Vec::new(),
     };
-    let ending = writer.run()?;
+    let ending = match writer.run() {
+        Err(Stop::Not) if context.any_name => {
+            cursor.at = unreadable_end(*cursor, close)?;
+            return Ok(vec![Printed::new(name, "").ending(Ending::Cut)]);
+        }
+        ending => ending?,
+    };
     cursor.at = writer.cursor.at;
     Ok(vec![Printed::new(name, writer.out).ending(ending)])
+}
+
+/// Where a call of Gemma's ends that cannot be read: at its closing marker, calls inside it counted,
+/// or with the text.
+fn unreadable_end(mut cursor: Cursor<'_>, close: &[&'static str]) -> Look<usize> {
+    const OPEN: &[&str] = &["<|tool_call>", "<start_function_call>"];
+    let mut inside = 0_usize;
+    loop {
+        let Some(next) = cursor.rest().find('<') else {
+            return if cursor.is_end {
+                Ok(cursor.text.len())
+            } else {
+                Err(Stop::More)
+            };
+        };
+        cursor.at += next;
+        if cursor.sees_any(OPEN)?.is_some() {
+            inside += 1;
+        } else if cursor.sees_any(close)?.is_some() {
+            match inside.checked_sub(1) {
+                Some(fewer) => inside = fewer,
+                None => return Ok(cursor.at),
+            }
+        }
+        cursor.at += 1;
+    }
 }
 
 struct Marked<'t, 'f> {

@@ -37,25 +37,25 @@ pub(crate) struct Memo {
     before: RefCell<Option<Paused>>,
     after: RefCell<Option<Paused>>,
     left_open: RefCell<Option<Vec<usize>>>,
-    dull_tail: Cell<DullTail>,
+    dull: Cell<Dull>,
     awaited: Cell<Option<Awaited>>,
 }
 
-/// The end of a text in which a search for the end of a broken call found nothing, as long as that
-/// text stays the same.
+/// Where a search for the end of a broken call found nothing, as long as the text stays the same:
+/// the places are counted from its end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct DullTail {
+pub(crate) struct Dull {
     /// The first marker that was searched for.
     pub(crate) marker: &'static str,
-    /// How many bytes it has.
-    pub(crate) length: usize,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
 }
 
 impl Memo {
-    pub(crate) fn new(paused: Option<Paused>, dull_tail: DullTail) -> Self {
+    pub(crate) fn new(paused: Option<Paused>, dull: Dull) -> Self {
         Self {
             before: RefCell::new(paused),
-            dull_tail: Cell::new(dull_tail),
+            dull: Cell::new(dull),
             ..Self::default()
         }
     }
@@ -70,13 +70,13 @@ impl Memo {
         self.awaited.get()
     }
 
-    /// The end of the text in which a search found nothing.
-    pub(crate) fn dull_tail(&self) -> DullTail {
-        self.dull_tail.get()
+    /// Where a search found nothing.
+    pub(crate) fn dull(&self) -> Dull {
+        self.dull.get()
     }
 
-    pub(crate) fn leave_dull_tail(&self, tail: DullTail) {
-        self.dull_tail.set(tail);
+    pub(crate) fn leave_dull(&self, dull: Dull) {
+        self.dull.set(dull);
     }
 
     /// The value that was read at this place, as far as it was.

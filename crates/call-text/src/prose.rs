@@ -142,6 +142,8 @@ pub(crate) struct Prose {
     /// Blanks at the start of the line.
     indent: usize,
     pub(crate) is_reasoning: bool,
+    /// Reasoning that is only shown has begun.
+    shows_reasoning: bool,
     /// Inside a message to the user.
     pub(crate) is_message: bool,
     /// Reasoning began with its token, or has ended: no end of reasoning can be an orphan.
@@ -165,6 +167,7 @@ impl Default for Prose {
             in_block_quote: false,
             indent: 0,
             is_reasoning: false,
+            shows_reasoning: false,
             is_message: false,
             has_reasoned: false,
             at_line_start: true,
@@ -204,6 +207,22 @@ impl Prose {
     /// Whether a word between here and this character is no more than mentioned.
     pub(crate) fn mentions_before(&self, behind: char) -> bool {
         self.quotation.encloses(behind)
+    }
+
+    /// Whether a token of reasoning that stands here is only shown. `is_shown`: what begins here is.
+    pub(crate) fn shows_turn(&self, turn: Turn, is_shown: bool) -> bool {
+        match turn {
+            Turn::Reasoning => is_shown,
+            Turn::Answer => self.shows_reasoning && !self.is_reasoning,
+            Turn::Message | Turn::Over => false,
+        }
+    }
+
+    /// Goes on over a token of reasoning that is only shown: a call that follows it is, too.
+    pub(crate) fn see_shown_turn(&mut self, token: &str, turn: Turn) {
+        self.shows_reasoning = turn == Turn::Reasoning;
+        self.quotation.see_shown(token);
+        self.see_word();
     }
 
     /// The closing markers of the calls that are shown here.
@@ -318,7 +337,10 @@ impl Prose {
         let indent = self.indent;
         let marks = Marks { indent, ..marks };
         match (self.fence, self.code) {
-            (Some(open), _) if self.starts_line() && marks.closes(open) => self.fence = None,
+            (Some(open), _) if self.starts_line() && marks.closes(open) => {
+                self.fence = None;
+                self.shows_reasoning = false;
+            }
             (None, Some(open)) if open.count == marks.count => self.code = None,
             (None, _) if marks.is_fence() && marks.behind != Behind::Marks => {
                 self.fence = Some(marks);

@@ -127,13 +127,8 @@ impl Quotation {
     }
 
     /// Goes on over text.
+    #[inline]
     pub(crate) fn see(&mut self, text: &str) {
-        if self.stretch.is_some() {
-            for c in text.chars() {
-                self.see_char(c);
-            }
-            return;
-        }
         // Most texts end in a word, or in a blank behind one.
         let (word, blank) = match text.as_bytes() {
             [word @ .., b' '] => (word, Some(' ')),
@@ -142,11 +137,22 @@ impl Quotation {
         if let [.., lead, mark] = word
             && lead.is_ascii()
             && mark.is_ascii_graphic()
+            && self.stretch.is_none()
         {
             self.mark = char::from(*mark);
             self.lead = char::from(*lead);
             self.last = blank.unwrap_or(self.mark);
             self.again = false;
+        } else {
+            self.see_any(text);
+        }
+    }
+
+    fn see_any(&mut self, text: &str) {
+        if self.stretch.is_some() {
+            for c in text.chars() {
+                self.see_char(c);
+            }
             return;
         }
         let Some(last) = text.chars().next_back() else {
@@ -208,6 +214,12 @@ impl Quotation {
     pub(crate) fn see_end(&mut self, marker: &str) {
         self.stretch = None;
         self.see(marker);
+        self.again = true;
+    }
+
+    /// What is shown and may be followed by calls.
+    pub(crate) fn see_shown(&mut self, token: &str) {
+        self.see(token);
         self.again = true;
     }
 

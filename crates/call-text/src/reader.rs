@@ -13,11 +13,11 @@ use crate::format::Format;
 use crate::loops::Loops;
 use crate::options::{Mode, ReadOptions};
 use crate::pairs::Broken;
-use crate::paused::DullTail;
+use crate::paused::Dull;
 use crate::pending::{Condition, Pending};
 use crate::printed::{Ending, Printed};
 use crate::prose::Prose;
-use crate::search::Search;
+use crate::search::{Place, Search};
 use crate::section::Found;
 use crate::told::Told;
 use crate::tools::{KnownWords, MAX_NAME};
@@ -105,23 +105,24 @@ pub struct CallReader {
     pending: Pending,
     /// Possible calls that the end of the text refused.
     refused: usize,
+    /// Places where not even a call of no tool stands, where one might have.
+    not_calls: usize,
     told: Told,
     /// Whether the text names its recipients: the marker of one may stand in the middle of a line.
     names_recipients: bool,
     loops: Loops,
     known_words: KnownWords,
     search: Search,
-    /// Whether nothing is under way, so that a piece in which nothing begins is text.
-    is_calm: bool,
-    /// Whether nothing but blanks stands before the next piece on its line.
-    starts_line: bool,
+    /// Where the next piece begins, if nothing is under way, so that it is text if nothing begins in
+    /// it.
+    calm_at: Option<Place>,
     /// Whether the text before holds brackets.
     has_brackets: bool,
     /// Where brackets in `held` open what nothing can close.
     unfinished: BTreeSet<usize>,
     /// What was open where the last value that was looked at broke off, from its place on.
     left_open: Vec<usize>,
-    dull_tail: DullTail,
+    dull: Dull,
 }
 
 /// How much of the text before a call without markers is held, beside the name, in bytes.
@@ -134,12 +135,11 @@ impl CallReader {
         Self {
             search: Search::new(names, options.mode == Mode::Expected),
             known_words: KnownWords::default(),
-            is_calm: false,
-            starts_line: true,
+            calm_at: None,
             has_brackets: false,
             unfinished: BTreeSet::new(),
             left_open: Vec::new(),
-            dull_tail: DullTail::default(),
+            dull: Dull::default(),
             tools,
             options,
             held: String::new(),
@@ -153,6 +153,7 @@ impl CallReader {
             attempts: Attempts::default(),
             pending: Pending::default(),
             refused: 0,
+            not_calls: 0,
             told: Told::default(),
             names_recipients: false,
             loops: Loops::default(),
@@ -188,22 +189,18 @@ impl CallReader {
     /// assert_eq!(text, "a plain ");
     /// ```
     pub fn feed(&mut self, text: &str, out: &mut dyn FnMut(Part<'_>)) {
-        let calm = if self.is_calm {
+        let calm = self.calm_at.and_then(|place| {
             self.search
-                .look_over(text, &self.held, self.starts_line, self.told.any)
-        } else {
-            None
-        };
+                .look_over(text, &self.held, place, self.told.any)
+        });
         let Some(calm) = calm else {
             return self.advance(text, false, out);
         };
-        if let Some(starts_line) = calm.starts_line {
-            self.starts_line = starts_line;
-        }
+        self.calm_at = Some(calm.end);
         if self.options.mode == Mode::Expected {
             return self.hold_word(text, calm.word(text), out);
         }
-        if calm.starts_line.is_some() {
+        if calm.has_line {
             self.prose.see(text);
         } else {
             self.prose.see_calm(text);
@@ -319,9 +316,12 @@ impl CallReader {
             held.push_str(text.get(released..).unwrap_or_default());
         }
         self.held = held;
-        self.is_calm = self.sees_calm();
-        self.starts_line = self.prose.at_line_start;
-        if self.is_calm {
+        self.calm_at = self.sees_calm().then_some(if self.prose.at_line_start {
+            Place::LineStart
+        } else {
+            Place::InLine
+        });
+        if self.calm_at.is_some() {
             self.word = self.held.len() - trigger::name_before(&self.held).len();
         }
     }
@@ -356,7 +356,7 @@ impl CallReader {
         self.at -= released.min(self.at);
         self.unseen = self.at;
         self.search.restart();
-        self.dull_tail = DullTail::default();
+        self.dull = Dull::default();
         if !self.unfinished.is_empty() {
             let left = self.unfinished.split_off(&released);
             self.unfinished = left.into_iter().map(|place| place - released).collect();
@@ -443,6 +443,11 @@ impl CallReader {
                 self.at += length;
                 self.unseen = self.at;
                 self.turn(turn, held, released, out);
+            }
+            Step::ShownTurn(length, turn) => {
+                let text = text(length);
+                self.pass(text, held, released, out);
+                self.prose.see_shown_turn(text, turn);
             }
             Step::Calls(format, found, back) => {
                 self.see_loops(held);

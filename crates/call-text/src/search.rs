@@ -1,6 +1,6 @@
 //! The search for places where something may begin: one pass over blocks of 64 bytes.
 
-use crate::trigger::{may_end_name, may_start, name_before};
+use crate::trigger::{may_end_name, may_start, name_before, starts_with};
 
 /// The second byte of `◁`, the only token that begins with a character outside ASCII.
 const TOKEN_BYTE: u8 = 0x97;
@@ -48,12 +48,21 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
+/// Where a piece of text begins or ends on a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Behind nothing but blanks.
+    LineStart,
+    InLine,
+}
+
 /// A short piece of text in which nothing can begin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calm {
     classes: u8,
-    /// Nothing but blanks stands before its end on the line; `None`: it is in the middle of a line.
-    pub(crate) starts_line: Option<bool>,
+    /// Whether a line begins in it.
+    pub(crate) has_line: bool,
+    pub(crate) end: Place,
 }
 
 impl Calm {
@@ -114,15 +123,14 @@ impl Search {
         self.starts.matter(line.as_bytes(), any_word)
     }
 
-    /// Looks over a piece, which begins in a line (behind nothing but blanks, if `starts_line`);
-    /// `None` where something may begin or end in it, or it is not short: then it is searched faster.
-    /// `before`: the end of the text before.
+    /// Looks over a piece that begins at this place behind a text; `None` where something may begin
+    /// or end in it, or it is not short: then it is searched faster.
     #[inline]
     pub(crate) fn look_over(
         &self,
         piece: &str,
         before: &str,
-        starts_line: bool,
+        place: Place,
         any_word: bool,
     ) -> Option<Calm> {
         if piece.len() > BLOCK {
@@ -134,34 +142,36 @@ impl Search {
         if may_begin {
             return None;
         }
-        let starts_line = if starts_line || classes & LINE_END != 0 {
-            Some(self.passes_lines(piece, starts_line, any_word)?)
+        let has_line = place == Place::LineStart || classes & LINE_END != 0;
+        let end = if has_line {
+            self.pass_lines(piece, place, any_word)?
         } else {
-            None
+            place
         };
         Some(Calm {
             classes,
-            starts_line,
+            has_line,
+            end,
         })
     }
 
-    /// Whether nothing but blanks stands at the end of a piece on its line; `None` if one of the
-    /// lines that begin in it may matter.
-    fn passes_lines(&self, piece: &str, mut starts_line: bool, any_word: bool) -> Option<bool> {
+    /// Where a piece ends that begins at this place; `None` if one of the lines that begin in it may
+    /// matter.
+    fn pass_lines(&self, piece: &str, mut place: Place, any_word: bool) -> Option<Place> {
         for byte in piece.bytes() {
             match byte {
-                b'\n' => starts_line = true,
+                b'\n' => place = Place::LineStart,
                 b' ' | b'\t' | b'\r' => {}
-                byte if starts_line => {
+                byte if place == Place::LineStart => {
                     if self.starts.may_matter(byte, any_word) {
                         return None;
                     }
-                    starts_line = false;
+                    place = Place::InLine;
                 }
                 _ => {}
             }
         }
-        Some(starts_line)
+        Some(place)
     }
 
     /// The first place from `from` on where something may begin; a line begins behind its blanks.
@@ -221,20 +231,16 @@ fn calls(before: &str, piece: &str) -> bool {
 
 /// Which of the first 64 bytes may matter, as bits.
 fn bits(bytes: &[u8], expected: bool) -> u64 {
-    let Some(block) = bytes.first_chunk() else {
-        let mut padded = [0; BLOCK];
-        for (padded, byte) in padded.iter_mut().zip(bytes) {
-            *padded = *byte;
-        }
-        return bits(&padded, expected);
-    };
     // With this bit the brackets are one.
     let is_bracket = |byte: u8| byte | 0x20 == b'{';
     let matters = |byte: u8| is_bracket(byte) | matches!(byte, b'<' | b'`' | b'\n' | TOKEN_BYTE);
-    if expected {
-        bits_where(block, |byte| matters(byte) || byte == b'(')
-    } else {
-        bits_where(block, matters)
+    let matters_more = |byte: u8| matters(byte) | matches!(byte, b'(');
+    match (bytes.first_chunk(), expected) {
+        (Some(block), false) => bits_where(block, matters),
+        (Some(block), true) => bits_where(block, matters_more),
+        (None, _) => bytes.iter().enumerate().fold(0, |bits, (at, byte)| {
+            bits | u64::from(matters(*byte) || expected && *byte == b'(') << at
+        }),
     }
 }
 
@@ -340,7 +346,7 @@ impl LineStarts {
                 b'#' | b'*' => WORD,
                 b' ' | b'\t' | b'\r' => BLANK,
                 _ if byte == b'_' || byte.is_ascii_alphanumeric() => {
-                    WORD | if may_start(&[byte]) { PERHAPS } else { 0 }
+                    WORD | if starts_with(byte) { PERHAPS } else { 0 }
                 }
                 _ => 0,
             };

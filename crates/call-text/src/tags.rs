@@ -9,6 +9,7 @@ mod tag;
 pub(crate) use tag::{any_tag, ends_other, tag};
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use crate::body::{self, Around, Mark};
@@ -96,6 +97,7 @@ pub(crate) fn read(
         seen: BTreeSet::new(),
         count: 0,
         whole: None,
+        next: Cell::new(None),
     };
     let ending = read_parameters(cursor, &mut parameters, close, place)
         .inspect_err(|_| cursor.pause(|| Paused::Tags(PARAMETER_WORDS)))?;
@@ -120,6 +122,8 @@ struct Parameters<'t> {
     count: usize,
     /// The value of an undeclared parameter that holds the arguments as a whole.
     whole: Option<String>,
+    /// The tag behind the end of the last value, and its place.
+    next: Cell<Option<(usize, Tag<'t>)>>,
 }
 
 impl<'t> Parameters<'t> {
@@ -167,7 +171,11 @@ fn read_parameters<'t>(
                 Err(Stop::More)
             };
         }
-        let next = any_tag(cursor)?;
+        let known = parameters.next.take().filter(|(at, _)| *at == cursor.at);
+        let next = match known {
+            Some((_, tag)) => Some(tag),
+            None => any_tag(cursor)?,
+        };
         let is_parameter = next.is_some_and(|next| next.role == Role::Parameter);
         if !is_parameter && cursor.sees_any(close)?.is_some() {
             return Ok(Ending::Closed);
@@ -183,6 +191,7 @@ fn read_parameters<'t>(
                 let value = Value {
                     key,
                     seen: &parameters.seen,
+                    next: &parameters.next,
                     close,
                     place,
                     is_verbatim: next.is_string() == Some(true),
@@ -310,6 +319,8 @@ fn json_end(
 struct Value<'v, 't, 's> {
     key: &'t str,
     seen: &'v BTreeSet<&'t str>,
+    /// The tag behind an end of the value, and its place.
+    next: &'v Cell<Option<(usize, Tag<'t>)>>,
     close: &'v [&'static str],
     place: Place<'s>,
     /// Whether the syntax adds no line breaks.
@@ -362,11 +373,16 @@ impl<'t> Value<'_, 't, '_> {
                 Some(tag) => nested.see(here, tag)?,
                 None => false,
             };
-            let end = if is_inner {
+            let mut end = if is_inner {
                 None
             } else {
                 self.end_at(here, tag)?
             };
+            if let Some(after) = end
+                && self.is_content(after, here.since(start), tag, here)?
+            {
+                end = None;
+            }
             if nested.is_doubtful || end.is_some() && !nested.may_end(tag) {
                 // What of the rest is the value, and what a call, cannot be known.
                 return if cursor.is_end {
@@ -388,8 +404,48 @@ impl<'t> Value<'_, 't, '_> {
         }
     }
 
+    /// Whether what seems to end the value is content: the tags that would close the call are
+    /// followed by another one that closes a parameter.
+    fn is_content(
+        &self,
+        after: usize,
+        raw: &str,
+        tag: Option<Tag<'_>>,
+        here: Cursor<'_>,
+    ) -> Look<bool> {
+        /// How many closing tags are looked behind.
+        const MAX_CLOSING: usize = 4;
+        let is_own = tag.is_some_and(|tag| tag.is_closing && tag.role == Role::Parameter);
+        if is_own && !raw.contains('<') || tag.is_some_and(|tag| !tag.is_closing) {
+            return Ok(false);
+        }
+        let mut ahead = Cursor { at: after, ..here };
+        for closed in 0..MAX_CLOSING {
+            ahead.skip_space();
+            if ahead.rest().is_empty() {
+                return if ahead.is_end {
+                    Ok(false)
+                } else {
+                    Err(Stop::More)
+                };
+            }
+            let next = any_tag(&ahead)?.filter(|tag| tag.is_closing);
+            if next.is_some_and(|tag| tag.role == Role::Parameter) {
+                return Ok(closed > 0);
+            }
+            ahead.at += match next {
+                Some(tag) => tag.length,
+                None => match ahead.sees_any(self.close)? {
+                    Some(marker) => marker.len(),
+                    None => return Ok(false),
+                },
+            };
+        }
+        Ok(false)
+    }
+
     /// If the value ends at `here`, where this tag stands: where its end ends.
-    fn end_at(&self, here: Cursor<'_>, tag: Option<Tag<'_>>) -> Look<Option<usize>> {
+    fn end_at(&self, here: Cursor<'t>, tag: Option<Tag<'_>>) -> Look<Option<usize>> {
         let Some(tag) = tag else {
             return self.end_without_tag(here);
         };
@@ -416,7 +472,7 @@ impl<'t> Value<'_, 't, '_> {
     }
 
     /// The same where no tag stands: `</key>` in place of `</parameter>`, or a closing marker.
-    fn end_without_tag(&self, here: Cursor<'_>) -> Look<Option<usize>> {
+    fn end_without_tag(&self, here: Cursor<'t>) -> Look<Option<usize>> {
         let mut ahead = here;
         let is_mismatch = ahead.eat("</")? && !self.key.is_empty() && {
             let rest = ahead.rest();
@@ -438,7 +494,7 @@ impl<'t> Value<'_, 't, '_> {
     }
 
     /// Whether what follows an end of the value can follow one; `fits` judges a tag.
-    fn goes_on(&self, mut ahead: Cursor<'_>, fits: impl Fn(Tag<'_>) -> bool) -> Look<bool> {
+    fn goes_on(&self, mut ahead: Cursor<'t>, fits: impl Fn(Tag<'_>) -> bool) -> Look<bool> {
         ahead.skip_space();
         if ahead.rest().is_empty() {
             return if ahead.is_end {
@@ -448,18 +504,21 @@ impl<'t> Value<'_, 't, '_> {
             };
         }
         match any_tag(&ahead)? {
-            Some(tag) if fits(tag) => Ok(true),
+            Some(tag) if fits(tag) => {
+                self.next.set(Some((ahead.at, tag)));
+                Ok(true)
+            }
             _ => Ok(ahead.sees_any(self.close)?.is_some()),
         }
     }
 
     /// The same behind a closing parameter tag.
-    fn goes_on_behind(&self, ahead: Cursor<'_>) -> Look<bool> {
+    fn goes_on_behind(&self, ahead: Cursor<'t>) -> Look<bool> {
         self.goes_on(ahead, |tag| tag.role != Role::Parameter || !tag.is_closing)
     }
 
     /// The same behind the end of the whole call, which would be missing a closing parameter tag.
-    fn goes_on_outside(&self, ahead: Cursor<'_>) -> Look<bool> {
+    fn goes_on_outside(&self, ahead: Cursor<'t>) -> Look<bool> {
         let mut next = ahead;
         next.skip_space();
         if let Some(tag) = any_tag(&next)?
@@ -477,6 +536,8 @@ impl<'t> Value<'_, 't, '_> {
 struct Nested {
     /// The tags in them that are open.
     open: Vec<Role>,
+    /// Opening tags of calls and of lists that are only mentioned, as far as nothing closed them.
+    mentioned: [usize; 2],
     any: bool,
     /// A tag ends what encloses the value while one inside is open.
     is_doubtful: bool,
@@ -487,9 +548,16 @@ impl Nested {
     fn see(&mut self, here: Cursor<'_>, tag: Tag<'_>) -> Look<bool> {
         if tag.is_closing {
             let opened = self.open.iter().rposition(|role| *role == tag.role);
-            self.is_doubtful |= opened.is_none() && !self.open.is_empty();
-            self.open.truncate(opened.unwrap_or(self.open.len()));
-            return Ok(opened.is_some());
+            if let Some(opened) = opened {
+                self.open.truncate(opened);
+                return Ok(true);
+            }
+            if let Some(count) = self.mentioned(tag.role).filter(|count| **count > 0) {
+                *count -= 1;
+                return Ok(true);
+            }
+            self.is_doubtful |= !self.open.is_empty();
+            return Ok(false);
         }
         let begins = match tag.role {
             Role::Parameter => !self.open.is_empty(),
@@ -498,8 +566,21 @@ impl Nested {
         if begins {
             self.any = true;
             self.open.push(tag.role);
+        } else if !tag.is_empty
+            && let Some(count) = self.mentioned(tag.role)
+        {
+            *count += 1;
         }
         Ok(begins)
+    }
+
+    fn mentioned(&mut self, role: Role) -> Option<&mut usize> {
+        let [calls, lists] = &mut self.mentioned;
+        match role {
+            Role::Call => Some(calls),
+            Role::List => Some(lists),
+            Role::Parameter => None,
+        }
     }
 
     /// Whether a value with such calls may end with this tag: with nothing but its own.

@@ -17,6 +17,8 @@ pub(crate) struct Context<'c> {
     pub(crate) mode: Mode,
     /// Whether brackets before the place may be open around it.
     pub(crate) may_be_inside: bool,
+    /// Whether names of no tool count too: to tell how far a call goes that is none of ours.
+    pub(crate) any_name: bool,
 }
 
 /// Longest name that is looked up, in bytes.
@@ -37,13 +39,23 @@ impl<'c> Context<'c> {
     }
 
     /// Whether a printed name means a tool.
-    pub(crate) fn knows(&self, name: &str) -> bool {
+    pub(crate) fn resolves(&self, name: &str) -> bool {
         !name.is_empty() && name.len() <= MAX_NAME && self.tools.resolve_name(name).is_some()
     }
 
     /// Whether a tool has exactly this name.
-    pub(crate) fn declares(&self, name: &str) -> bool {
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
         self.tools.spec(name).is_some()
+    }
+
+    /// Whether a printed name counts.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.any_name && is_name(name) || self.resolves(name)
+    }
+
+    /// Whether a printed name counts where it must be exact.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.any_name && is_name(name) || self.has_tool(name)
     }
 
     /// The schema of the tool that a printed name means.
@@ -63,6 +75,16 @@ impl<'c> Context<'c> {
             .flat_map(|properties| properties.keys().map(String::as_str))
             .collect()
     }
+}
+
+/// Whether a word may be the name of a tool.
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.len() <= MAX_NAME && word.chars().all(is_part_of_name)
+}
+
+/// Whether a character may be part of the name of a tool.
+pub(crate) fn is_part_of_name(c: char) -> bool {
+    c.is_alphanumeric() || "_-.:/".contains(c)
 }
 
 /// Which words of a text mean tools: code calls the same few functions again and again.

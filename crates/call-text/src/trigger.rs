@@ -63,6 +63,37 @@ const fn add(table: &mut [u64; 1024], word: &[u8], bit: u64) {
     table[place(word[0], word[1], word[2])] |= bit;
 }
 
+/// With which bytes markers and tokens begin.
+static FIRST: [bool; 256] = first_bytes();
+
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which finds an index out of bounds"
+)]
+const fn first_bytes() -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut format = 0;
+    while format < FORMATS.len() {
+        let mut marker = 0;
+        while marker < FORMATS[format].open.len() {
+            table[FORMATS[format].open[marker].as_bytes()[0] as usize] = true;
+            marker += 1;
+        }
+        format += 1;
+    }
+    let mut turn = 0;
+    while turn < TURNS.len() {
+        table[TURNS[turn].0.as_bytes()[0] as usize] = true;
+        turn += 1;
+    }
+    table
+}
+
+/// Whether a marker, or a token of [`TURNS`], begins with a byte.
+pub(crate) fn starts_with(byte: u8) -> bool {
+    FIRST.get(usize::from(byte)) == Some(&true)
+}
+
 fn starts_of(text: &[u8]) -> u64 {
     let byte = |at| text.get(at).copied().unwrap_or_default();
     let at = place(byte(0), byte(1), byte(2));

@@ -4,6 +4,7 @@
 //! each with the place behind its last descendant, and with spans into the text.
 
 mod expression;
+mod keyword;
 mod paused;
 mod string;
 mod word;
@@ -27,6 +28,8 @@ pub(crate) enum Kind {
     String,
     /// Strings in a row, which Python joins.
     Strings,
+    /// A string without escapes, its quotes left out.
+    Text,
     /// A number, a literal, or a bare word.
     Word,
     /// A name with arguments in parentheses.
@@ -229,20 +232,39 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Skips white space and Python's comments.
+    /// Skips white space and comments.
     fn skip_blank(&mut self) -> Look<()> {
+        let mut is_behind_comment = false;
         loop {
             self.cursor.skip_space();
-            let is_comment = self.cursor.text.as_bytes().get(self.cursor.at) == Some(&b'#');
-            if self.open.is_empty() || !is_comment {
-                return Ok(());
-            }
-            match self.cursor.rest().find('\n') {
-                Some(line) => self.cursor.at += line,
+            let end = match self.cursor.text.as_bytes().get(self.cursor.at) {
+                Some(b'#') if !self.open.is_empty() => "\n",
+                Some(b'/') if is_behind_comment || self.is_behind_token() => {
+                    match self.cursor.char_behind()? {
+                        '/' => "\n",
+                        '*' => "*/",
+                        _ => return Ok(()),
+                    }
+                }
+                _ => return Ok(()),
+            };
+            is_behind_comment = true;
+            match self.cursor.rest().find(end) {
+                Some(length) if end == "\n" => self.cursor.at += length,
+                Some(length) => self.cursor.at += length + end.len(),
                 None if self.cursor.is_end => self.cursor.at = self.cursor.text.len(),
                 None => return Err(Stop::More),
             }
         }
+    }
+
+    /// Whether a comment of JSON may stand here: not behind a number, which a slash divides.
+    fn is_behind_token(&self) -> bool {
+        let before = self.cursor.text.get(..self.cursor.at).unwrap_or_default();
+        matches!(self.top(), Some(Kind::Object | Kind::Array))
+            && before
+                .trim_end()
+                .ends_with(['{', '[', ',', '}', ']', '"', '\''])
     }
 
     fn top(&self) -> Option<Kind> {
@@ -308,7 +330,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A closing bracket. A call whose own is missing ends at that of the list around it.
+    /// A closing bracket. A call whose own is missing ends at that of the list around it, and a
+    /// container whose own is missing at that of the call whose argument it is.
     fn end(&mut self, bracket: char) -> Look<()> {
         let closer = |kind| match kind {
             Some(Kind::Object) => '}',
@@ -332,12 +355,15 @@ impl<'t> Reader<'t> {
             let ends_call = self.top() == Some(Kind::Call)
                 && (outer.is_none() || closer(outer) == bracket)
                 && self.expect == Expect::CommaOrEnd;
-            if !ends_call {
+            let ends_argument = bracket == ')'
+                && matches!(outer, Some(Kind::Call | Kind::Keyword))
+                && self.expect == Expect::CommaOrEnd;
+            if !ends_call && !ends_argument {
                 return Err(Stop::Not);
             }
             self.close();
             self.ended();
-            if outer.is_none() {
+            if outer.is_none() || ends_argument {
                 return Ok(());
             }
         }
@@ -357,6 +383,9 @@ impl<'t> Reader<'t> {
 
     fn key(&mut self, c: char) -> Look<()> {
         let start = self.cursor.at;
+        if matches!(c, '“' | '‘') {
+            return self.smart_key(c);
+        }
         if matches!(c, '"' | '\'') {
             if self.string(c)? == Kind::Strings {
                 return Err(Stop::Not);
@@ -384,11 +413,25 @@ impl<'t> Reader<'t> {
                 self.open(kind, start, start)?;
                 self.cursor.at += 1;
             }
+            // f(**{"a": 1})
+            '*' if self.top() == Some(Kind::Call) && self.cursor.sees("**{")? => {
+                self.cursor.at += 2;
+            }
+            '“' | '‘' if self.top().is_some_and(|top| top != Kind::Object) => {
+                return self.smart_string(c);
+            }
             '"' | '\'' => {
                 if self.open.is_empty() {
                     return Err(Stop::Not);
                 }
                 let kind = self.string(c)?;
+                if kind == Kind::String
+                    && let Some(value) = self.behind_sign(self.cursor)?
+                {
+                    self.open(Kind::Keyword, start + 1, self.cursor.at - 1)?;
+                    self.cursor.at = value;
+                    return Ok(());
+                }
                 // ['name'(a=1)]
                 if kind == Kind::Call {
                     self.cursor.at += 1;
@@ -419,6 +462,11 @@ impl<'t> Reader<'t> {
 
     /// A number, a literal, a keyword, the name of a call, or a bare string.
     fn word(&mut self, start: usize) -> Look<()> {
+        if let Some((name_end, value)) = self.name_before_colon()? {
+            self.open(Kind::Keyword, start, name_end)?;
+            self.cursor.at = value;
+            return Ok(());
+        }
         let length = self.run_of(|c| {
             c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+' | '\\' | '/' | ':')
         })?;
@@ -428,6 +476,13 @@ impl<'t> Reader<'t> {
         ahead.at = name_end;
         ahead.skip_space();
         let next = ahead.peek_or_end()?;
+        let ends = matches!(next, b',' | b')' | b']' | b'}' | b'#' | 0);
+        if is_literal(word) && ends && !self.open.is_empty() {
+            self.cursor.at = name_end;
+            self.push(Kind::Word, start, name_end, start);
+            self.ended();
+            return Ok(());
+        }
         let in_call = self.top() == Some(Kind::Call);
         if is_name(word) {
             if next == b'(' && ahead.at == name_end {
@@ -460,15 +515,13 @@ impl<'t> Reader<'t> {
         if self.open.is_empty() {
             return Err(Stop::Not);
         }
-        let ends = matches!(next, b',' | b')' | b']' | b'}' | b'#' | 0);
-        let is_literal = is_literal(word);
-        let is_plain = ends && (is_literal || self.top() != Some(Kind::Keyword));
+        let is_plain = ends && self.top() != Some(Kind::Keyword);
         let may_be_text = match self.bare {
             Bare::Literals => false,
             Bare::Words => self.top() == Some(Kind::Keyword),
             Bare::Text => matches!(self.top(), Some(Kind::Keyword | Kind::Array)),
         };
-        if length > 0 && is_plain && (is_literal || self.bare != Bare::Literals) {
+        if length > 0 && is_plain && self.bare != Bare::Literals {
             self.cursor.at = name_end;
         } else if self.bare == Bare::Words && ends && is_attribute(word) {
             return Err(Stop::Not);

@@ -2,7 +2,7 @@
 
 use super::{ARGUMENT_KEYS, ID_KEYS, NAME_KEYS, OTHER_KEYS, Place, WRAPPER_KEYS};
 use crate::cursor::{Beginnings, Cursor, Look, Stop};
-use crate::paused::DullTail;
+use crate::paused::{Dull, Memo};
 use crate::printed::Ending;
 use crate::tools::Context;
 use crate::values::{self, Broken};
@@ -40,7 +40,7 @@ pub(crate) fn begins_as_call(mut cursor: Cursor<'_>) -> Look<bool> {
 
 /// Whether a call may begin with the bracket at the cursor: behind most brackets of prose and code
 /// stands a word that is no key of an object and no name of a call in a list.
-pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> bool {
+pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> Look<bool> {
     let is_blank = |c| matches!(c, ' ' | '\t'..='\r');
     let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let rest = cursor.rest();
@@ -50,13 +50,54 @@ pub(crate) fn may_hold_call(cursor: Cursor<'_>) -> bool {
     let has_word = behind.len() < inside.len();
     let wanted: &[u8] = match (rest.starts_with('{'), has_word) {
         (true, true) => b":#",
-        (true, false) => b"\"'#",
+        (true, false) => b"\"'#/",
         (false, true) => b"(\"':+/\\#",
-        (false, false) => b"({[\"'\\#",
+        (false, false) => b"({[\"'\\#/",
     };
-    let next = behind.trim_start_matches(is_blank).bytes().next();
-    next.is_none_or(|next| !next.is_ascii() || wanted.contains(&next))
-        || begins_as_call(cursor) != Ok(false)
+    let may_go_on = match behind.trim_start_matches(is_blank).bytes().next() {
+        Some(next) => !next.is_ascii() || wanted.contains(&next),
+        None if cursor.is_end => true,
+        None => return Err(Stop::More),
+    };
+    Ok(may_go_on || begins_as_call(cursor) != Ok(false))
+}
+
+/// How far to look for a better end of a broken call than its first closing marker, in bytes.
+const LOOK: usize = 16 * 1024;
+
+/// Whether a closing marker before which a text looks whole stands behind the first one, which stands
+/// `first` bytes behind the cursor. What is found out is remembered: one broken call stands beside
+/// another.
+fn has_whole_close(cursor: Cursor<'_>, first: usize, close: &[&'static str]) -> bool {
+    let rest = cursor.rest();
+    let before_end = |at: usize| rest.len().saturating_sub(at);
+    let marker = close.first().copied().unwrap_or_default();
+    let known = cursor.memo.map(Memo::dull).unwrap_or_default();
+    let is_known = known.marker == marker && (known.to..=known.from).contains(&before_end(first));
+    let (from, start) = if is_known {
+        (known.from, before_end(known.to))
+    } else {
+        (before_end(first), first + 1)
+    };
+    let begins = first_bytes([close]);
+    let end = rest.len().min(first + LOOK + 1);
+    let bytes = rest.as_bytes().get(start..end).unwrap_or_default();
+    for (at, byte) in bytes.iter().enumerate() {
+        let (before, here) = match begins.get(usize::from(*byte)) {
+            Some(true) => rest.split_at_checked(start + at).unwrap_or_default(),
+            _ => continue,
+        };
+        if close.iter().any(|marker| here.starts_with(marker))
+            && before.trim_end().ends_with(['}', ']'])
+        {
+            return true;
+        }
+    }
+    if let Some(memo) = cursor.memo {
+        let to = before_end(start + bytes.len());
+        memo.leave_dull(Dull { marker, from, to });
+    }
+    false
 }
 
 /// How far a text goes that cannot be read as JSON: to the first closing marker before which it
@@ -68,7 +109,6 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     // How far to look for a better end than the first one before which it looks whole, but for open
     // brackets, and than any other.
     const LOOK_BEHIND_WHOLE: usize = 4 * 1024;
-    const LOOK: usize = 16 * 1024;
     const PARAGRAPH_ENDS: &[&str] = &["\n\n", "\n```", "<|"];
     let rest = cursor.rest();
     if cursor.is_end
@@ -78,13 +118,14 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
     {
         return Ok((end, Ending::Own));
     }
-    let memo = cursor.memo.filter(|_| place.open.is_empty());
     let begins = first_bytes([place.close, place.open, PARAGRAPH_ENDS]);
     let mut first_close = None;
     let mut paragraph = None;
     // The first closing marker before which it looks whole, were it not for brackets left open.
     let mut open_close = None;
     let mut depth = 0_isize;
+    // Behind the last object of a list whose bracket may be missing.
+    let mut item_end = None;
     let mut strings = Strings::default();
     // Calls inside a string whose closing marker has not come yet.
     let mut inner = 0_usize;
@@ -104,19 +145,17 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             here.as_bytes().first().is_some_and(is_first)
                 && words.iter().any(|word| here.starts_with(word))
         };
-        if begins_any(place.close) {
+        if begins_any(place.close) && !is_inner_fence(rest, at, looks_whole) {
             if inner > 0 {
                 inner -= 1;
             } else if looks_whole && depth <= 0 {
                 return Ok((at, Ending::Closed));
             } else if looks_whole {
                 open_close = open_close.or(Some(at));
-            } else {
-                first_close = first_close.or(Some(at));
-                let is_dull = |tail: DullTail| {
-                    place.close.first() == Some(&tail.marker) && here.len() <= tail.length
-                };
-                if memo.is_some_and(|memo| is_dull(memo.dull_tail())) {
+            } else if first_close.is_none() {
+                first_close = Some(at);
+                let ends_here = place.open.is_empty() && !has_whole_close(cursor, at, place.close);
+                if ends_here {
                     break;
                 }
             }
@@ -145,24 +184,40 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             '}' | ']' => -1,
             _ => 0,
         };
+        if c == '}' && depth == 1 {
+            item_end = Some(at + 1);
+        }
         if !c.is_whitespace() {
             last = c;
         }
     }
-    if let (Some(memo), None, Some(first), Some(marker)) =
-        (memo, open_close, first_close, place.close.first())
-    {
-        let length = rest.len() - first;
-        memo.leave_dull_tail(DullTail { marker, length });
-    }
+    let last_at = rest.char_indices().next_back().map_or(0, |(at, _)| at);
     match (open_close.or(first_close), paragraph) {
+        (Some(at), _) if last_at - at > LOOK => Ok((at, Ending::Closed)),
         _ if !cursor.is_end => Err(Stop::More),
         (Some(at), _) => Ok((at, Ending::Closed)),
         _ if is_cut => Ok((rest.len(), Ending::Own)),
         (None, Some(at)) => Ok((at, Ending::Own)),
         _ if matches!(last, '}' | ']') => Ok((rest.trim_end().len(), Ending::Own)),
-        _ => Err(Stop::Not),
+        _ => last_item(rest, item_end.filter(|_| place.is_bare())),
     }
+}
+
+/// Behind the last object of a list that lacks its bracket, if no other one was to follow.
+fn last_item(list: &str, end: Option<usize>) -> Look<(usize, Ending)> {
+    let is_last = |end: &usize| {
+        let behind = list.get(*end..).unwrap_or_default();
+        list.starts_with('[') && !behind.trim_start().starts_with(',')
+    };
+    let end = end.filter(is_last).ok_or(Stop::Not)?;
+    Ok((end, Ending::Own))
+}
+
+/// Whether the marks of a fence stand in a string: they end a fence at the start of a line, or behind
+/// what looks whole.
+fn is_inner_fence(text: &str, at: usize, looks_whole: bool) -> bool {
+    let (before, here) = text.split_at_checked(at).unwrap_or_default();
+    here.starts_with("```") && !looks_whole && !before.trim_end_matches(' ').ends_with('\n')
 }
 
 /// The bytes with which the words of some lists begin.

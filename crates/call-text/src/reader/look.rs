@@ -4,12 +4,13 @@ use repair_core::ToolSpec;
 
 use super::CallReader;
 use crate::cursor::{Beginning, Cursor, Look, Stop, beginning};
-use crate::format::{self, Format};
+use crate::format::{self, Body, Format};
 use crate::options::Mode;
 use crate::paused::Memo;
+use crate::printed::{Ending, Printed};
 use crate::prose::{self, Marks};
 use crate::section::{self, Found, Next};
-use crate::tools::{Context, MAX_NAME};
+use crate::tools::{Context, MAX_NAME, is_part_of_name};
 use crate::turns::{self, Turn};
 use crate::{envelope, tags, trigger};
 
@@ -26,6 +27,8 @@ pub(super) enum Step {
     /// So many bytes are a special token: text, but no prose.
     Special(usize),
     Turn(usize, Turn),
+    /// So many bytes are such a token that is only shown.
+    ShownTurn(usize, Turn),
     /// Back-ticks, or the tildes of a fence.
     Marks(Marks),
     /// The mark of a quotation at the start of a line.
@@ -147,11 +150,17 @@ impl CallReader {
             if behind.is_none() && !is_end && self.prose.may_mention() {
                 return Err(Stop::More);
             }
+            let is_shown = match self.options.mode {
+                Mode::Leaked => self.prose.is_shown(),
+                Mode::Expected => self.prose.in_code(),
+            };
             // A tag that is only mentioned begins and ends nothing.
-            let is_mentioned = turn == Turn::Reasoning && self.prose.in_code()
-                || behind.is_some_and(|behind| self.prose.mentions_before(behind));
-            if !is_mentioned {
-                return Ok(Step::Turn(length, turn));
+            if behind.is_none_or(|behind| !self.prose.mentions_before(behind)) {
+                return Ok(if self.prose.shows_turn(turn, is_shown) {
+                    Step::ShownTurn(length, turn)
+                } else {
+                    Step::Turn(length, turn)
+                });
             }
         }
         let may_grow = may_start && !is_end;
@@ -251,11 +260,13 @@ impl CallReader {
             tools: &self.tools,
             mode: self.options.mode,
             may_be_inside: self.has_brackets,
+            any_name: false,
         }
     }
 
     fn at_marker(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
         let mut is_refused = false;
+        let mut of_no_tool = None;
         for format in trigger::formats_at(rest) {
             let opens = format
                 .open
@@ -267,11 +278,48 @@ impl CallReader {
                 }
                 self.broken.refuse(format);
                 is_refused = true;
+                // What a call in pairs holds is told apart value by value.
+                if of_no_tool.is_none() && !matches!(format.body, Body::Pairs(_)) {
+                    of_no_tool = self.of_no_tool(format, rest, is_end)?;
+                }
             }
         }
         // What was to be a call and cannot be read: what looks like one behind it may be its content.
         self.told.is_broken |= is_refused;
-        Ok(None)
+        Ok(of_no_tool.map(Step::Text))
+    }
+
+    /// How far a call goes that begins here and means no tool: what looks like a call in it is its
+    /// content.
+    fn of_no_tool(
+        &mut self,
+        format: &'static Format,
+        rest: &str,
+        is_end: bool,
+    ) -> Look<Option<usize>> {
+        if self.not_calls >= MAX_REFUSED {
+            return Ok(None);
+        }
+        let found = self.remember(|context, memo| {
+            let context = Context {
+                any_name: true,
+                ..context
+            };
+            section::begin(format, Cursor::new(rest, is_end).with_memo(memo), context)
+        });
+        match found {
+            Ok(found) => {
+                let context = self.context();
+                let means_none =
+                    |call: &Printed| call.ending == Ending::Cut || !context.resolves(&call.name);
+                Ok(found.calls.iter().all(means_none).then_some(found.length))
+            }
+            Err(Stop::More) => Err(Stop::More),
+            Err(Stop::Not) => {
+                self.not_calls += 1;
+                Ok(None)
+            }
+        }
     }
 
     /// Calls in tags without a marker before them.
@@ -282,10 +330,17 @@ impl CallReader {
             (&format::TOOL_TAG, self.may_be_tool_tag(rest)),
         ];
         for (format, _) in begins.into_iter().filter(|(_, may_begin)| *may_begin) {
-            if self.reads(format)
-                && let Some(step) = self.begin(format, rest, is_end)?
-            {
+            if !self.reads(format) {
+                continue;
+            }
+            if let Some(step) = self.begin(format, rest, is_end)? {
                 return Ok(Some(step));
+            }
+            // Any tag may have the name of something else.
+            if !matches!(format.body, Body::ToolTag)
+                && let Some(length) = self.of_no_tool(format, rest, is_end)?
+            {
+                return Ok(Some(Step::Text(length)));
             }
         }
         Ok(None)
@@ -339,10 +394,10 @@ impl CallReader {
 
     /// Reads with what is remembered from the last time, and remembers where the reader stopped.
     fn remember<T>(&mut self, read: impl Fn(Context<'_>, &Memo) -> Look<T>) -> Look<T> {
-        let memo = Memo::new(self.attempts.paused.take(), self.dull_tail);
+        let memo = Memo::new(self.attempts.paused.take(), self.dull);
         let read = read(self.context(), &memo);
         self.left_open = memo.left_open();
-        self.dull_tail = memo.dull_tail();
+        self.dull = memo.dull();
         let needs_more = matches!(read, Err(Stop::More));
         self.attempts.awaited = memo.awaited().filter(|_| needs_more);
         self.attempts.paused = memo.into_paused(needs_more);
@@ -378,14 +433,20 @@ impl CallReader {
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
         let cursor = Cursor::new(rest, is_end);
         if !self.reads_bare(&format::BARE_JSON)
-            || !envelope::may_hold_call(cursor)
             || self.unfinished.contains(&self.at) && !envelope::begins_as_call(cursor)?
+            || !envelope::may_hold_call(cursor)?
         {
             return Ok(None);
         }
         self.left_open.clear();
         let found = self.begin(&format::BARE_JSON, rest, is_end)?;
         if found.is_none() {
+            let open = std::mem::take(&mut self.left_open);
+            if (begins_list_of_calls(rest) || envelope::begins_as_call(cursor)?)
+                && let Some(length) = self.of_no_tool(&format::BARE_JSON, rest, is_end)?
+            {
+                return Ok(Some(Step::Text(length)));
+            }
             let is_end = is_end && self.refused < MAX_REFUSED;
             let context = self.context();
             if let Some(length) = is_end
@@ -396,8 +457,8 @@ impl CallReader {
             }
             // What is open where a reading breaks off breaks off there too.
             self.unfinished = self.unfinished.split_off(&self.at);
-            let open = self.left_open.drain(..);
-            self.unfinished.extend(open.map(|open| self.at + open));
+            let open = open.into_iter().map(|open| self.at + open);
+            self.unfinished.extend(open);
         }
         Ok(found)
     }
@@ -435,6 +496,7 @@ impl CallReader {
             tools: &self.tools,
             mode: self.options.mode,
             may_be_inside: self.has_brackets,
+            any_name: false,
         };
         self.known_words.knows(word, context)
     }
@@ -462,4 +524,13 @@ impl CallReader {
             _ => Err(Stop::Not),
         }
     }
+}
+
+/// Whether a list begins whose first item is a call of Python.
+fn begins_list_of_calls(text: &str) -> bool {
+    text.strip_prefix('[').is_some_and(|inside| {
+        let inside = inside.trim_start();
+        let behind = inside.trim_start_matches(is_part_of_name);
+        behind.len() < inside.len() && behind.starts_with('(')
+    })
 }

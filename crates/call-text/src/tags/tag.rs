@@ -29,10 +29,20 @@ pub(crate) fn tag<'t>(cursor: &Cursor<'t>) -> Look<Tag<'t>> {
     };
     let word = inside.strip_prefix('/').unwrap_or(inside);
     let is_closing = word.len() < inside.len();
-    let bare = without_prefix(word);
-    let mut words = WORDS.iter();
-    let found = words.find(|(word, _)| beginning(bare, word) == Beginning::Whole);
-    let Some((word, role)) = found else {
+    let word_of = |text: &str| {
+        let mut words = WORDS.iter();
+        words.find(|(word, _)| beginning(text, word) == Beginning::Whole)
+    };
+    // Most tags have no prefix.
+    let is_prefix = |behind: &u8| behind.is_ascii_alphanumeric() || *behind == b':';
+    let found =
+        word_of(word).filter(|(known, _)| !word.as_bytes().get(known.len()).is_some_and(is_prefix));
+    let bare = if found.is_some() {
+        word
+    } else {
+        without_prefix(word)
+    };
+    let Some((word, role)) = found.or_else(|| word_of(bare)) else {
         let could_grow = rest.len() < 48 && !rest.contains(['>', '\n']);
         return if could_grow {
             cursor.more()

@@ -1,5 +1,6 @@
 //! A value of which more text is needed: where its reader stopped, and how it goes on.
 
+use super::string::find_end;
 use super::{Bare, Expect, Node, Reader, Values};
 use crate::cursor::{Cursor, Stop};
 
@@ -80,9 +81,9 @@ impl PausedValue {
         let bytes = text.as_bytes();
         let new = bytes.get(self.seen.1..).unwrap_or_default();
         let is_inside = self.seen.0 == self.at
-            && bytes.get(self.at).is_some_and(|quote| {
-                self.seen.1 > self.at + 2 && memchr::memchr2(*quote, b'\\', new).is_none()
-            });
+            && bytes
+                .get(self.at)
+                .is_some_and(|quote| self.seen.1 > self.at + 2 && find_end(new, *quote).is_none());
         if is_inside {
             self.seen.1 = self.seen.1.max(bytes.len());
         }

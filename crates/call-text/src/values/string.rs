@@ -1,6 +1,7 @@
 //! Strings: where they end, and what follows them.
 
 use super::expression::{self, Sequel};
+use super::word::is_plain_name;
 use super::{Kind, Reader};
 use crate::cursor::{Cursor, Look, Stop};
 
@@ -116,8 +117,11 @@ impl Reader<'_> {
         if directly == b'(' && self.top().is_none_or(|top| top == Kind::Array) {
             return Ok(Follow::Call);
         }
+        let word = ahead.since(self.cursor.at + 1);
+        let word = word.get(..word.len().saturating_sub(1)).unwrap_or_default();
         ahead.skip_space();
         Ok(match ahead.peek_or_end()? {
+            b'=' if is_plain_name(word) && self.behind_sign(ahead)?.is_some() => Follow::End,
             b',' | b':' | b'}' | b']' | b')' | b'#' | 0 => Follow::End,
             b'+' | b'%' => Follow::Operator,
             _ => Follow::Content,
@@ -126,7 +130,7 @@ impl Reader<'_> {
 }
 
 /// The next quote or backslash.
-fn find_end(bytes: &[u8], quote: u8) -> Option<usize> {
+pub(super) fn find_end(bytes: &[u8], quote: u8) -> Option<usize> {
     /// In most strings it stands so near that a search by blocks does not pay.
     const NEAR: usize = 16;
     let (near, far) = bytes.split_at_checked(NEAR).unwrap_or((bytes, &[]));

@@ -8,6 +8,12 @@ pub(super) fn is_name(word: &str) -> bool {
         && !word.ends_with(['.', ':', '/', '\\', '+'])
 }
 
+/// Whether a text is the name of a parameter.
+pub(super) fn is_plain_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
 /// Whether a word is a number or one of the literals of JSON or Python.
 pub(super) fn is_literal(word: &str) -> bool {
     if word.starts_with(|c: char| c.is_ascii_alphabetic()) {

@@ -270,6 +270,12 @@ pub(super) fn scalar_to_array(
     if kind == Kind::Null || !solver.tree.kinds_at(item).meets(Kinds::SCALARS) {
         return None;
     }
+    // Several items may be one list as well as a list of each.
+    if let Slot::Item(list) = fault.slot
+        && solver.arena.node(list).len > 1
+    {
+        return None;
+    }
     if kind == Kind::String {
         let text = solver.arena.string(fault.node);
         let is_nothing = text.is_empty() || is_null_word(&text);

@@ -263,7 +263,8 @@ pub(super) fn is_word_part(c: char) -> bool {
 pub(super) fn ends_item(text: &str) -> bool {
     window(text).split_once('"').is_some_and(|(words, _)| {
         let after = text.get(words.len() + 1..).unwrap_or_default();
-        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ',' | ' ');
+        let is_word =
+            |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ',' | ' ' | ':');
         let is_closed = words.ends_with(char::is_alphanumeric);
         is_closed && words.chars().all(is_word) && after.trim_start().starts_with([',', ']'])
     })

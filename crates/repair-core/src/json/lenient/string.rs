@@ -215,6 +215,10 @@ impl Reader<'_, '_> {
             return search.found(Ending::Cut, end, self.text.len());
         }
         if search.inner > 0 && search.balance.is_odd() {
+            if self.is_end(quote.end) {
+                // The text breaks off behind a quote that closes a literal of the content.
+                return search.found(Ending::Cut, quote.start, self.text.len());
+            }
             self.doubts.inside_literal += 1;
             if self.ends_member(quote.end) {
                 let content = search.content..quote.start;

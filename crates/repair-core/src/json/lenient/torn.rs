@@ -140,10 +140,24 @@ impl Reader<'_, '_> {
     pub(super) fn lost_quote(&self, content: usize, quote_at: usize) -> Option<usize> {
         let frame = self.stack.last()?;
         let before = self.text.get(content..quote_at)?.trim_end();
-        let end = before.strip_suffix(',')?;
-        self.ends
-            .opens_known_key(quote_at, frame)
-            .then_some(content + end.len())
+        let end = match before.strip_suffix(',') {
+            Some(end) => self.ends.opens_known_key(quote_at, frame).then_some(end)?,
+            None => self.before_next_item(before, quote_at)?,
+        };
+        Some(content + end.len())
+    }
+
+    /// What stands before the end of an item and the beginning of the next one, whose first key is a
+    /// known one.
+    fn before_next_item<'s>(&self, before: &'s str, quote_at: usize) -> Option<&'s str> {
+        let [.., array, item] = self.stack.as_slice() else {
+            return None;
+        };
+        let end = before.strip_suffix('{')?.trim_end().strip_suffix(',')?;
+        let end = end.trim_end().strip_suffix('}')?;
+        let key = key::quoted(self.rest(quote_at))?;
+        let is_known = self.tree.declares(item.place, &key::decoded(key.name));
+        (!array.is_object && item.is_object && is_known).then(|| end.trim_end())
     }
 }
 
