@@ -2,7 +2,7 @@
 
 use super::word::{is_literal, is_plain_name};
 use super::{Bare, Expect, Kind, Reader};
-use crate::cursor::{Cursor, Look};
+use crate::cursor::{Cursor, Look, Stop};
 
 impl Reader<'_> {
     /// Where the value begins behind the sign that makes a keyword of the word or string before it:
@@ -23,7 +23,7 @@ impl Reader<'_> {
         let is_value = match sign {
             b'=' => next != b'=',
             _ if matches!(next, b'"' | b'\'' | b'[' | b'{' | b'-') => true,
-            _ if next.is_ascii_digit() => true,
+            _ if next.is_ascii_digit() || ahead.rest().starts_with(['“', '‘']) => true,
             _ => {
                 let rest = ahead.rest();
                 let end = rest.find(|c: char| !c.is_ascii_alphanumeric());
@@ -78,6 +78,14 @@ impl Reader<'_> {
             let Some(length) = ahead.rest().find(closing) else {
                 return self.cursor.more();
             };
+            // `“a” | “b”`
+            if ahead
+                .rest()
+                .get(..length)
+                .is_some_and(|text| text.contains(quote))
+            {
+                return Err(Stop::Not);
+            }
             let end = ahead.at + length;
             ahead.at = end + closing.len_utf8();
             let behind = ahead.at;

@@ -196,6 +196,17 @@ fn in_digits(token: &str) -> Option<Ratio> {
     })
 }
 
+/// Abbreviations of words that multiply.
+const SHORT_MULTIPLES: &[&str] = &["k", "mn", "mio", "mln", "bn", "billion", "trillion"];
+
+/// Whether what stands behind a number multiplies it: `5 million` is not 5.
+pub(super) fn multiplies(text: &str) -> bool {
+    let word = text.split(' ').next().unwrap_or_default();
+    let is_multiple =
+        |(known, ..): &(&str, i128, i128)| word.strip_suffix('s').unwrap_or(word) == *known;
+    SHORT_MULTIPLES.contains(&word) || MULTIPLES.iter().any(is_multiple)
+}
+
 /// Words that count.
 #[rustfmt::skip]
 const SMALL: &[&str] = &[

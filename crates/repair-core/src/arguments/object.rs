@@ -39,7 +39,7 @@ impl<'t> Solver<'_, 't, '_> {
             present.add(at);
             likely = at + 1;
             let ty = self.tree.get(property.ty);
-            if self.is_fit_scalar(child, ty) {
+            if self.is_fit_scalar(child, ty) || self.is_fit_list(child, ty) {
                 continue;
             }
             // What spells a value says something: the property is not left out.

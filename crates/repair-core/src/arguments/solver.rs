@@ -206,6 +206,35 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
             && !self.is_restatable(node, ty)
     }
 
+    /// Whether a list of scalars fits as it stands: what a walk over it would find, sooner.
+    pub(super) fn is_fit_list(&mut self, node: NodeId, ty: &Type) -> bool {
+        let list = self.arena.node(node);
+        let is_plain = list.kind == Kind::Array
+            && self.alternatives == 0
+            && !ty.is_union()
+            && ty.kinds.meets(Kinds::ARRAY)
+            && ty.choices.is_none();
+        let item = ty
+            .items
+            .as_ref()
+            .filter(|items| is_plain && items.prefix.is_empty());
+        let Some(Rest::Typed(item)) = item.map(|items| items.rest) else {
+            return false;
+        };
+        let item = self.tree.get(item);
+        let before = self.steps_left;
+        self.steps_left = before.saturating_sub(1);
+        let mut next = self.arena.first_child(node);
+        while let Some(child) = next {
+            if !self.is_fit_scalar(child, item) {
+                self.steps_left = before;
+                return false;
+            }
+            next = self.arena.sibling(child);
+        }
+        before > 0
+    }
+
     #[inline]
     fn is_restatable(&self, node: NodeId, ty: &Type) -> bool {
         self.restates && self.matches_restated(node, ty)
@@ -492,7 +521,7 @@ impl<'s, 't, 'a> Solver<'s, 't, 'a> {
                 continue;
             };
             let ty = self.tree.get(item);
-            if self.is_fit_scalar(child, ty) {
+            if self.is_fit_scalar(child, ty) || self.is_fit_list(child, ty) {
                 continue;
             }
             if let Some(step) = self.unquoting(child, ty) {

@@ -102,7 +102,7 @@ pub(super) fn number_with_extras(
     let token = number::without_thousands(&text).or_else(|| {
         let token = number::without_unit(&text)?;
         let unit = text.get(token.len()..)?.trim_start().to_lowercase();
-        asked.admits(&unit).then_some(token)
+        (asked.admits(&unit) && !amount::multiplies(&unit)).then_some(token)
     })?;
     scalar(solver, Kind::Number, &token)
 }

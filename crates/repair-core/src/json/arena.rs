@@ -515,19 +515,20 @@ impl<'a> Arena<'a> {
         if node.has(DROPPED) {
             return;
         }
-        self.set(
-            member,
-            Node {
-                flags: node.flags | DROPPED,
-                ..node
-            },
-        );
+        // In the order of the text, in which the writer wants the log.
         let parent = self.node(object);
         self.set(
             object,
             Node {
                 len: parent.len.saturating_sub(1),
                 ..parent
+            },
+        );
+        self.set(
+            member,
+            Node {
+                flags: node.flags | DROPPED,
+                ..node
             },
         );
     }

@@ -188,13 +188,19 @@ impl Reader<'_, '_> {
                 }
                 return search.found(Ending::Unclosed, end, end);
             }
-            if self.is_torn(&mut search, &quote) {
+            if self.is_torn(&mut search, &quote) || search.inner == 0 && self.is_choice(quote.end) {
                 self.problem = self.problem.or(Some(Problem::Ambiguous(start)));
                 self.doubts.give_up();
             }
             search.pass(self.text, &quote);
         }
         self.broken_off(&search)
+    }
+
+    /// Whether another string is offered behind a string that ends at `after`, as in a type.
+    fn is_choice(&self, after: usize) -> bool {
+        let other = self.rest(after).trim_start().strip_prefix('|');
+        other.is_some_and(|other| other.trim_start().starts_with(['"', '\'']))
     }
 
     /// The string that ends with this quote, or before it where it lost its own.
