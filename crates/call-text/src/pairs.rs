@@ -1,8 +1,8 @@
 //! Calls as a name and pairs of key and value: `f<arg_key>k</arg_key><arg_value>v</arg_value>`.
 
-mod broken;
+mod refused;
 
-pub(crate) use broken::Broken;
+pub(crate) use refused::Refused;
 
 use crate::cursor::{Cursor, Look, Stop};
 use crate::printed::{Ending, ObjectWriter, Printed, clean_name};

@@ -2,28 +2,27 @@
 //! cannot be any more.
 
 mod look;
+mod take;
 
 use std::collections::BTreeSet;
 
-use repair_core::{Finish, Fix, RawCall, Risk, ToolSet, ToolSpec};
+use repair_core::{RawCall, ToolSet, ToolSpec};
 
 use crate::attempts::Attempts;
 use crate::cursor::floor;
 use crate::format::Format;
 use crate::loops::Loops;
 use crate::options::{Mode, ReadOptions};
-use crate::pairs::Broken;
+use crate::pairs::Refused;
 use crate::paused::Dull;
-use crate::pending::{Condition, Pending};
-use crate::printed::{Ending, Printed};
+use crate::pending::Pending;
 use crate::prose::Prose;
 use crate::search::{Place, Search};
-use crate::section::Found;
 use crate::told::Told;
 use crate::tools::{KnownWords, MAX_NAME};
 use crate::trigger;
-use crate::turns::Turn;
 use look::Step;
+use take::Sink;
 
 /// A part of what a model wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +99,7 @@ pub struct CallReader {
     prose: Prose,
     /// The format whose calls have just been read.
     section: Option<&'static Format>,
-    broken: Broken,
+    refused_pairs: Refused,
     attempts: Attempts,
     pending: Pending,
     /// Possible calls that the end of the text refused.
@@ -149,7 +148,7 @@ impl CallReader {
             unseen: 0,
             prose: Prose::default(),
             section: None,
-            broken: Broken::default(),
+            refused_pairs: Refused::default(),
             attempts: Attempts::default(),
             pending: Pending::default(),
             refused: 0,
@@ -328,7 +327,11 @@ impl CallReader {
 
     /// Walks over the held text; how much of it came out.
     fn walk(&mut self, held: &str, is_end: bool, out: &mut dyn FnMut(Part<'_>)) -> usize {
-        let mut released = 0;
+        let mut sink = Sink {
+            held,
+            released: 0,
+            out,
+        };
         while self.at < held.len() || self.section.is_some() {
             match self.step(held, is_end) {
                 Step::Wait => {
@@ -340,18 +343,17 @@ impl CallReader {
                 }
                 step => {
                     self.attempts.forget();
-                    self.take(step, held, &mut released, out);
+                    self.take(step, &mut sink);
                 }
             }
         }
         let end = if is_end {
             held.len()
         } else {
-            self.certain(held, released)
+            self.certain(held, sink.released)
         };
-        self.pending
-            .push_text(held.get(released..end).unwrap_or_default(), out);
-        let released = end.max(released);
+        self.let_out(end, &mut sink);
+        let released = sink.released;
         self.see_loops(held);
         self.at -= released.min(self.at);
         self.unseen = self.at;
@@ -373,273 +375,6 @@ impl CallReader {
         let name = trigger::name_before(text);
         let keep = floor(text, text.len() - name.len().min(text.len()));
         released + floor(text, keep.saturating_sub(LOOK_BACK))
-    }
-
-    /// Does a step, and lets out what is certain.
-    fn take(
-        &mut self,
-        step: Step,
-        held: &str,
-        released: &mut usize,
-        out: &mut dyn FnMut(Part<'_>),
-    ) {
-        if self.told.is_made_up && self.pending.awaits_end() {
-            // What another is made to say ends what the model itself said.
-            self.flush(held, released, out);
-            self.pending.accept_ending(out);
-        }
-        let text = |length: usize| held.get(self.at..self.at + length).unwrap_or_default();
-        match step {
-            Step::Wait => {}
-            Step::Text(length) => {
-                let text = text(length);
-                self.pass(text, held, released, out);
-                self.prose.see(text);
-            }
-            Step::Run(length) => {
-                let text = text(length);
-                self.has_brackets |=
-                    text.starts_with(['{', '[']) || self.search.saw_bracket(self.at + length);
-                self.step_over(text, held, released, out);
-                self.prose.see(text);
-            }
-            Step::Marks(marks) => {
-                let text = text(marks.count);
-                self.pass(text, held, released, out);
-                self.prose.see_marks(marks);
-            }
-            Step::BlockQuote => {
-                self.pass(">", held, released, out);
-                self.prose.see_block_quote();
-            }
-            Step::Showing(length, close) => {
-                let text = text(length);
-                self.pass(text, held, released, out);
-                self.prose.see_showing(text, close);
-            }
-            Step::Shown(length) => {
-                let text = text(length);
-                self.pass(text, held, released, out);
-                self.prose.see_shown(text);
-            }
-            Step::ShownMarker(length, ends) => {
-                let text = text(length);
-                self.pass(text, held, released, out);
-                self.prose.see_shown_marker(text, ends);
-            }
-            Step::ShownEnd(length) => {
-                let text = text(length);
-                self.pass(text, held, released, out);
-                self.prose.see_shown_end(text);
-            }
-            Step::Special(length) => {
-                self.see_loops(held);
-                self.prose.see_special();
-                self.at += length;
-                self.unseen = self.at;
-            }
-            Step::Turn(length, turn) => {
-                self.see_loops(held);
-                self.at += length;
-                self.unseen = self.at;
-                self.turn(turn, held, released, out);
-            }
-            Step::ShownTurn(length, turn) => {
-                let text = text(length);
-                self.pass(text, held, released, out);
-                self.prose.see_shown_turn(text, turn);
-            }
-            Step::Calls(format, found, back) => {
-                self.see_loops(held);
-                self.calls(format, found, back, held, released, out);
-                self.unseen = self.at;
-            }
-        }
-    }
-
-    /// Steps over text that may hold brackets.
-    fn pass(
-        &mut self,
-        text: &str,
-        held: &str,
-        released: &mut usize,
-        out: &mut dyn FnMut(Part<'_>),
-    ) {
-        self.has_brackets |= memchr::memchr2(b'{', b'[', text.as_bytes()).is_some();
-        self.step_over(text, held, released, out);
-    }
-
-    /// Steps over text: a call that must end the text and is followed by more is none.
-    fn step_over(
-        &mut self,
-        text: &str,
-        held: &str,
-        released: &mut usize,
-        out: &mut dyn FnMut(Part<'_>),
-    ) {
-        self.see_prose(text);
-        if self.pending.awaits_end() && !text.trim_start().is_empty() {
-            self.flush(held, released, out);
-            self.pending.refuse_ending(out);
-        }
-        self.at += text.len();
-    }
-
-    /// Prose before a call is a lead-in; prose behind one that had none is an explanation.
-    fn see_prose(&mut self, text: &str) {
-        if self.options.mode == Mode::Leaked || self.prose.in_fence() || self.prose.is_reasoning {
-            return;
-        }
-        if self.told.is_settled() {
-            return;
-        }
-        if self.told.sees_prose(text) {
-            if self.told.any {
-                self.told.is_over |= !self.told.has_lead_in;
-            } else {
-                self.told.has_lead_in = true;
-            }
-            self.told.settled = self.told.calls.len();
-        }
-    }
-
-    /// Lets the text up to the cursor out.
-    fn flush(&mut self, held: &str, released: &mut usize, out: &mut dyn FnMut(Part<'_>)) {
-        if !self.pending.is_empty() {
-            let text = held.get(*released..self.at).unwrap_or_default();
-            self.pending.push_text(text, out);
-            *released = self.at.max(*released);
-        }
-    }
-
-    fn turn(
-        &mut self,
-        turn: Turn,
-        held: &str,
-        released: &mut usize,
-        out: &mut dyn FnMut(Part<'_>),
-    ) {
-        let was_reasoning = self.prose.is_reasoning;
-        let is_orphan = self.prose.see_turn(turn);
-        match turn {
-            Turn::Answer if is_orphan || was_reasoning => {
-                self.flush(held, released, out);
-                if !self.options.reasoning {
-                    self.pending.refuse_reasoning(out);
-                }
-                // Of what never was reasoning, a made-up turn counts on.
-                self.told = Told {
-                    is_made_up: self.told.is_made_up && !is_orphan,
-                    ..Told::default()
-                };
-            }
-            Turn::Reasoning if !was_reasoning => {
-                self.flush(held, released, out);
-                self.pending.accept_outside(out);
-            }
-            _ => {}
-        }
-    }
-
-    /// Takes calls out of the text.
-    fn calls(
-        &mut self,
-        format: &'static Format,
-        found: Found,
-        back: usize,
-        held: &str,
-        released: &mut usize,
-        out: &mut dyn FnMut(Part<'_>),
-    ) {
-        let start = self.at - back;
-        let end = start + found.length;
-        let source = held.get(start..end).unwrap_or_default();
-        if found.calls.is_empty() {
-            // Closing markers behind the calls.
-            self.at = end;
-            if self.pending.is_empty() {
-                *released = end;
-            } else {
-                self.flush_to(start, held, released, out);
-                self.pending.add_source(source);
-                *released = end;
-            }
-            return;
-        }
-        if self.is_repetition(format, &found.calls) {
-            self.prose.see(source);
-            self.at = end;
-            self.section = None;
-            return;
-        }
-        self.flush_to(start, held, released, out);
-        let is_bare = !format.is_marked();
-        let condition = Condition {
-            must_end: (is_bare || self.prose.is_indented()) && self.options.mode == Mode::Leaked,
-            may_be_reasoning: !self.options.reasoning
-                && (!self.prose.has_reasoned || self.prose.is_reasoning),
-        };
-        self.told.any = true;
-        if self.options.mode == Mode::Expected && !self.told.is_full() {
-            found.calls.iter().for_each(|call| self.told.remember(call));
-            self.told.word.clear();
-        }
-        // The text of a list is that of its first call.
-        let mut taken = source;
-        for call in found.calls {
-            let call = self.raw_call(call, format, source);
-            self.pending.push_call(call, taken, condition, out);
-            taken = "";
-        }
-        self.prose.see_calls();
-        self.broken = Broken::default();
-        self.section = Some(format);
-        self.at = end;
-        *released = end;
-    }
-
-    fn flush_to(
-        &mut self,
-        start: usize,
-        held: &str,
-        released: &mut usize,
-        out: &mut dyn FnMut(Part<'_>),
-    ) {
-        let text = held.get(*released..start).unwrap_or_default();
-        self.pending.push_text(text, out);
-        *released = start.max(*released);
-    }
-
-    /// Whether calls without markers only repeat earlier ones, as explanations do.
-    fn is_repetition(&self, format: &Format, calls: &[Printed]) -> bool {
-        self.options.mode == Mode::Expected
-            && (!format.is_marked() || self.told.is_over)
-            && self.section.is_none()
-            && calls.iter().all(|call| self.told.has_settled(call))
-    }
-
-    fn raw_call(&self, call: Printed, format: &'static Format, written: &str) -> RawCall<'static> {
-        let is_sure = format.is_marked() && self.options.mode == Mode::Expected;
-        let risk = if is_sure {
-            Risk::Lossless
-        } else {
-            Risk::Inferred
-        };
-        let fix = Fix::new(&format.rule, "", written, &call.name).with_risk(risk);
-        let finish = match call.ending {
-            Ending::Closed => Finish::Complete,
-            Ending::Own => self.options.finish,
-            Ending::Cut => Finish::Cut,
-        };
-        let raw = match call.arguments {
-            Some(arguments) => RawCall::new(call.name, arguments),
-            None => RawCall::without_arguments(call.name),
-        };
-        let raw = raw.with_finish(finish).with_reading(fix);
-        match call.id {
-            Some(id) => raw.with_id(id),
-            None => raw,
-        }
     }
 }
 

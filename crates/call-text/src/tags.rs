@@ -494,7 +494,7 @@ impl<'t> Value<'_, 't, '_> {
     }
 
     /// Whether what follows an end of the value can follow one; `fits` judges a tag.
-    fn goes_on(&self, mut ahead: Cursor<'t>, fits: impl Fn(Tag<'_>) -> bool) -> Look<bool> {
+    fn next_fits(&self, mut ahead: Cursor<'t>, fits: impl Fn(Tag<'_>) -> bool) -> Look<bool> {
         ahead.skip_space();
         if ahead.rest().is_empty() {
             return if ahead.is_end {
@@ -514,7 +514,7 @@ impl<'t> Value<'_, 't, '_> {
 
     /// The same behind a closing parameter tag.
     fn goes_on_behind(&self, ahead: Cursor<'t>) -> Look<bool> {
-        self.goes_on(ahead, |tag| tag.role != Role::Parameter || !tag.is_closing)
+        self.next_fits(ahead, |tag| tag.role != Role::Parameter || !tag.is_closing)
     }
 
     /// The same behind the end of the whole call, which would be missing a closing parameter tag.
@@ -527,7 +527,7 @@ impl<'t> Value<'_, 't, '_> {
         {
             return begins_call(next, tag, tag.role);
         }
-        self.goes_on(ahead, |tag| tag.role != Role::Parameter)
+        self.next_fits(ahead, |tag| tag.role != Role::Parameter)
     }
 }
 

@@ -20,28 +20,34 @@ const MAX_REFUSED: usize = 64;
 /// What the walk does next.
 pub(super) enum Step {
     Wait,
-    /// So many bytes are text.
-    Text(usize),
-    /// The same, which the search went over.
+    /// So many bytes are text, and what it is.
+    Pass(usize, Passed),
+    /// So many bytes are text, which the search went over.
     Run(usize),
     /// So many bytes are a special token: text, but no prose.
     Special(usize),
     Turn(usize, Turn),
-    /// So many bytes are such a token that is only shown.
-    ShownTurn(usize, Turn),
+    Calls(&'static Format, Found, usize),
+}
+
+/// What a text is that the walk steps over.
+#[derive(Clone, Copy)]
+pub(super) enum Passed {
+    Text,
+    /// A token of reasoning that is only shown.
+    ShownTurn(Turn),
     /// Back-ticks, or the tildes of a fence.
     Marks(Marks),
     /// The mark of a quotation at the start of a line.
     BlockQuote,
-    /// So many bytes begin an element that only shows its content, and what ends it.
-    Showing(usize, &'static str),
-    /// So many bytes end such an element.
-    Shown(usize),
-    /// So many bytes are a marker of calls that are only shown, and what ends these.
-    ShownMarker(usize, &'static [&'static str]),
-    /// So many bytes end such calls.
-    ShownEnd(usize),
-    Calls(&'static Format, Found, usize),
+    /// The beginning of an element that only shows its content, which ends with this.
+    Showing(&'static str),
+    /// The end of such an element.
+    Shown,
+    /// A marker of calls that are only shown, which end with these.
+    ShownMarker(&'static [&'static str]),
+    /// The end of such calls.
+    ShownEnd,
 }
 
 /// Ends of calls in tags that have no marker before them.
@@ -60,7 +66,7 @@ impl CallReader {
                 Ok(Next::Calls(found)) => return Step::Calls(format, found, 0),
                 Ok(Next::Over(length)) => {
                     self.section = None;
-                    self.broken.refuse(format);
+                    self.refused_pairs.refuse(format);
                     return Step::Calls(
                         format,
                         Found {
@@ -74,7 +80,7 @@ impl CallReader {
             }
         }
         if self.options.forbidden {
-            return Step::Text(rest.len());
+            return Step::Pass(rest.len(), Passed::Text);
         }
         if rest.is_empty() {
             return Step::Wait;
@@ -96,7 +102,7 @@ impl CallReader {
             && let Some(length) = format::recipient_all(Cursor::new(rest, is_end))?
         {
             self.names_recipients = true;
-            return Ok(Step::Text(length));
+            return Ok(Step::Pass(length, Passed::Text));
         }
         let is_word = first.is_ascii_alphanumeric() || matches!(first, '_' | '#' | '*');
         match first {
@@ -110,14 +116,14 @@ impl CallReader {
             _ if is_word && at_line_start && self.search.may_start_line(rest, self.told.any) => {}
             _ if at_line_start && first.is_whitespace() => {
                 let blank = rest.len() - rest.trim_start().len();
-                return Ok(Step::Text(blank));
+                return Ok(Step::Pass(blank, Passed::Text));
             }
             _ => return Err(Stop::Not),
         }
         if first == '<'
-            && let Some(length) = self.broken.see(&Cursor::new(rest, is_end))?
+            && let Some(length) = self.refused_pairs.see(&Cursor::new(rest, is_end))?
         {
-            return Ok(Step::Text(length));
+            return Ok(Step::Pass(length, Passed::Text));
         }
         if self.told.any && !self.prose.in_code() {
             let begins = at_line_start || self.prose.after_special;
@@ -157,7 +163,7 @@ impl CallReader {
             // A tag that is only mentioned begins and ends nothing.
             if behind.is_none_or(|behind| !self.prose.mentions_before(behind)) {
                 return Ok(if self.prose.shows_turn(turn, is_shown) {
-                    Step::ShownTurn(length, turn)
+                    Step::Pass(length, Passed::ShownTurn(turn))
                 } else {
                     Step::Turn(length, turn)
                 });
@@ -169,7 +175,7 @@ impl CallReader {
         }
         match first {
             '<' => self.at_angle(rest, more),
-            '>' if at_line_start => Ok(Step::BlockQuote),
+            '>' if at_line_start => Ok(Step::Pass(1, Passed::BlockQuote)),
             '{' | '[' => self.at_bracket(rest, is_end)?.ok_or(Stop::Not),
             _ if is_word => self.at_word(held, rest, is_end),
             _ => Err(Stop::Not),
@@ -211,13 +217,13 @@ impl CallReader {
                 return Err(if may_close { more } else { Stop::Not });
             };
             return if head.eq_ignore_ascii_case(close.as_bytes()) {
-                Ok(Step::Shown(close.len()))
+                Ok(Step::Pass(close.len(), Passed::Shown))
             } else {
                 Err(Stop::Not)
             };
         }
         match prose::showing_at(rest) {
-            Ok(Some((length, close))) => Ok(Step::Showing(length, close)),
+            Ok(Some((length, close))) => Ok(Step::Pass(length, Passed::Showing(close))),
             Ok(None) => Err(Stop::Not),
             Err(()) => Err(more),
         }
@@ -228,7 +234,7 @@ impl CallReader {
         let cursor = Cursor::new(rest, is_end);
         if let Some(ends) = self.prose.shown_ends() {
             let end = cursor.sees_any(ends)?;
-            return Ok(end.map(|end| Step::ShownEnd(end.len())));
+            return Ok(end.map(|end| Step::Pass(end.len(), Passed::ShownEnd)));
         }
         if !self.prose.shows_next() {
             return Ok(None);
@@ -241,14 +247,14 @@ impl CallReader {
             }
         }
         if let Some((length, format)) = longest {
-            return Ok(Some(Step::ShownMarker(length, format.close)));
+            return Ok(Some(Step::Pass(length, Passed::ShownMarker(format.close))));
         }
         if !tags::may_open_call(rest) {
             return Ok(None);
         }
         match tags::tag(&cursor) {
             Ok(tag) if !tag.is_closing && tag.role != tags::Role::Parameter => {
-                Ok(Some(Step::ShownMarker(tag.length, TAG_ENDS)))
+                Ok(Some(Step::Pass(tag.length, Passed::ShownMarker(TAG_ENDS))))
             }
             Err(Stop::More) => Err(Stop::More),
             _ => Ok(None),
@@ -276,7 +282,7 @@ impl CallReader {
                 if let Some(step) = self.begin(format, rest, is_end)? {
                     return Ok(Some(step));
                 }
-                self.broken.refuse(format);
+                self.refused_pairs.refuse(format);
                 is_refused = true;
                 // What a call in pairs holds is told apart value by value.
                 if of_no_tool.is_none() && !matches!(format.body, Body::Pairs(_)) {
@@ -286,7 +292,7 @@ impl CallReader {
         }
         // What was to be a call and cannot be read: what looks like one behind it may be its content.
         self.told.is_broken |= is_refused;
-        Ok(of_no_tool.map(Step::Text))
+        Ok(of_no_tool.map(|length| Step::Pass(length, Passed::Text)))
     }
 
     /// How far a call goes that begins here and means no tool: what looks like a call in it is its
@@ -340,7 +346,7 @@ impl CallReader {
             if !matches!(format.body, Body::ToolTag)
                 && let Some(length) = self.of_no_tool(format, rest, is_end)?
             {
-                return Ok(Some(Step::Text(length)));
+                return Ok(Some(Step::Pass(length, Passed::Text)));
             }
         }
         Ok(None)
@@ -356,7 +362,7 @@ impl CallReader {
     /// quotation, behind a result that the model made up, or in a call that cannot be read.
     fn reads(&self, format: &Format) -> bool {
         if self.told.is_made_up
-            || self.broken.is_inside()
+            || self.refused_pairs.is_inside()
             || self.prose.is_reasoning && !self.options.reasoning && !format.ends_reasoning
         {
             return false;
@@ -427,7 +433,7 @@ impl CallReader {
         }
         let mut marks = Marks::at(rest, mark, is_end).ok_or(Stop::More)?;
         marks.at_any_indent = self.options.mode == Mode::Expected;
-        Ok(Step::Marks(marks))
+        Ok(Step::Pass(marks.count, Passed::Marks(marks)))
     }
 
     fn at_bracket(&mut self, rest: &str, is_end: bool) -> Look<Option<Step>> {
@@ -445,7 +451,7 @@ impl CallReader {
             if (begins_list_of_calls(rest) || envelope::begins_as_call(cursor)?)
                 && let Some(length) = self.of_no_tool(&format::BARE_JSON, rest, is_end)?
             {
-                return Ok(Some(Step::Text(length)));
+                return Ok(Some(Step::Pass(length, Passed::Text)));
             }
             let is_end = is_end && self.refused < MAX_REFUSED;
             let context = self.context();
@@ -453,7 +459,7 @@ impl CallReader {
                 .then(|| envelope::broken_length(cursor, context))
                 .flatten()
             {
-                return Ok(Some(Step::Text(length)));
+                return Ok(Some(Step::Pass(length, Passed::Text)));
             }
             // What is open where a reading breaks off breaks off there too.
             self.unfinished = self.unfinished.split_off(&self.at);

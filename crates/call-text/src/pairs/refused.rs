@@ -6,7 +6,7 @@ use crate::format::{Body, Format};
 
 /// How far the walk is in such a call.
 #[derive(Debug, Default)]
-pub(crate) struct Broken {
+pub(crate) struct Refused {
     /// The format of which a call may stand here that was refused.
     of: Option<(&'static Format, &'static Tags)>,
     /// Whether one of its pairs has begun, so that it was meant as a call.
@@ -17,7 +17,7 @@ pub(crate) struct Broken {
     values: usize,
 }
 
-impl Broken {
+impl Refused {
     /// A call of this format may begin here that cannot be read.
     pub(crate) fn refuse(&mut self, format: &'static Format) {
         if let Body::Pairs(tags) = format.body
