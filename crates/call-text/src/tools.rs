@@ -40,7 +40,7 @@ impl<'c> Context<'c> {
 
     /// Whether a printed name means a tool.
     pub(crate) fn resolves(&self, name: &str) -> bool {
-        !name.is_empty() && name.len() <= MAX_NAME && self.tools.resolve_name(name).is_some()
+        resolves(self.tools, name)
     }
 
     /// Whether a tool has exactly this name.
@@ -77,6 +77,10 @@ impl<'c> Context<'c> {
     }
 }
 
+fn resolves(tools: &ToolSet, name: &str) -> bool {
+    !name.is_empty() && name.len() <= MAX_NAME && tools.resolve_name(name).is_some()
+}
+
 /// Whether a word may be the name of a tool.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && word.len() <= MAX_NAME && word.chars().all(is_part_of_name)
@@ -109,13 +113,13 @@ impl Hasher for WordHasher {
 }
 
 impl KnownWords {
-    /// Like [`Context::knows`], of a word in Markdown.
-    pub(crate) fn knows(&mut self, word: &str, context: Context<'_>) -> bool {
+    /// Like [`Context::resolves`], of a word in Markdown.
+    pub(crate) fn resolves(&mut self, word: &str, tools: &ToolSet) -> bool {
         const MAX_WORDS: usize = 256;
         if let Some(known) = self.0.get(word) {
             return *known;
         }
-        let knows = context.knows(&clean_name(word));
+        let knows = resolves(tools, &clean_name(word));
         if self.0.len() >= MAX_WORDS {
             self.0.clear();
         }

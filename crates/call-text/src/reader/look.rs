@@ -497,16 +497,6 @@ impl CallReader {
         Err(Stop::Not)
     }
 
-    fn knows(&mut self, word: &str) -> bool {
-        let context = Context {
-            tools: &self.tools,
-            mode: self.options.mode,
-            may_be_inside: self.has_brackets,
-            any_name: false,
-        };
-        self.known_words.knows(word, context)
-    }
-
     /// A parenthesis, where calls are expected: the name stands before it.
     fn at_parenthesis(&mut self, held: &str, is_end: bool) -> Look<Step> {
         let before = held.get(..self.at).unwrap_or_default();
@@ -516,7 +506,7 @@ impl CallReader {
         if name.is_empty()
             || is_definition
             || !self.reads_bare(&format::BARE_PYTHON)
-            || !self.knows(name)
+            || !self.known_words.resolves(name, &self.tools)
         {
             return Err(Stop::Not);
         }

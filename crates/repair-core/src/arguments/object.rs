@@ -72,11 +72,7 @@ impl<'t> Solver<'_, 't, '_> {
 
     /// A declared property: its value repaired, or the property left out.
     fn solve_member(&mut self, object: NodeId, child: NodeId, property: &'t Property) -> Solutions {
-        let slot = if property.required {
-            Slot::Required
-        } else {
-            Slot::Optional
-        };
+        let slot = Slot::of(property);
         let mut solutions = self.solve_named(child, property.ty, slot, Some(&property.name));
         if solutions.is_fit() || property.required {
             return solutions;
@@ -281,11 +277,7 @@ impl<'t> Solver<'_, 't, '_> {
                 let Some(rule) = rule.filter(|rule| self.uses(rule)) else {
                     continue;
                 };
-                let slot = if property.required {
-                    Slot::Required
-                } else {
-                    Slot::Optional
-                };
+                let slot = Slot::of(property);
                 self.alternatives += 1;
                 let value = self.solve_named(*child, property.ty, slot, Some(&property.name));
                 self.alternatives -= 1;

@@ -15,7 +15,7 @@ use crate::json::arena::{ESCAPED, SYNTHETIC};
 use crate::json::{Arena, Kind, NodeId, number};
 use crate::policy::Policy;
 use crate::rule::{Risk, Rule};
-use crate::schema::tree::{Kinds, Rest, Tree, Type, TypeId};
+use crate::schema::tree::{Kinds, Property, Rest, Tree, Type, TypeId};
 use crate::units::Unit;
 
 /// Where a value stands, which decides what an empty one means.
@@ -31,6 +31,17 @@ pub(crate) enum Slot {
     Item(NodeId),
     /// A member of a typed dictionary.
     Entry,
+}
+
+impl Slot {
+    /// That of a declared property.
+    pub(super) fn of(property: &Property) -> Self {
+        if property.required {
+            Self::Required
+        } else {
+            Self::Optional
+        }
+    }
 }
 
 /// What is known of the property that a value belongs to, whatever shape it has there.
