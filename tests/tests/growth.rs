@@ -166,6 +166,7 @@ fn no_broken_call_is_searched_to_the_end_for_its_own() {
         "[TOOL_CALLS]w[ARGS]{x \"y\n",
         "Action: w\nAction Input: {x}\n",
         "```json\n{\"name\": \"w\", \"arguments\": {\"a\": x\n```\n",
+        "```json\nlike {\"name\": \"w\", \"arguments\": {\"a\": 1}\n```\n",
         "<tool_call>{\"name\": \"w\", \"arguments\": {\"a\": \"]\"}} \"\": [ ",
     ] {
         let text = format!("{}x", unit.repeat(SIZE / unit.len()));

@@ -177,6 +177,10 @@ pub(super) fn extent(cursor: Cursor<'_>, place: Place<'_>, is_cut: bool) -> Look
             && !strings.may_hold(rest, at)
         {
             paragraph = Some(at);
+            if cursor.is_end && !is_cut && place.is_bare() {
+                // Nothing further on can end it.
+                break;
+            }
         }
         strings.see(at, c);
         depth += match c {
